@@ -1,0 +1,1 @@
+"""Learn latent-variable PCFGs from treebanks and parse with them."""

@@ -1,0 +1,23 @@
+//! The core of `lpcfg`: everything that is done per chart cell or per tree node in a loop.
+//!
+//! # Source layout
+//!
+//! Trees: [`bracket`] reads bracketed text into a [`forest`] (trees of any arity, columnar, nodes
+//! in post-order); [`clean`] removes what a grammar should not learn; [`transform`] binarises,
+//! markovises and collapses into the node table that estimators read, and back.
+//!
+//! Models: [`model_file`] stores named arrays and JSON in one memory-mapped file.
+//!
+//! The border to Python is the module `python`, compiled only with the feature of that name; no
+//! other module knows of it. Functions here take and return flat arrays.
+
+pub mod bracket;
+pub mod cancel;
+pub mod clean;
+pub mod forest;
+pub mod interner;
+pub mod model_file;
+pub mod transform;
+
+#[cfg(feature = "python")]
+mod python;
