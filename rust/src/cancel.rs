@@ -24,10 +24,6 @@ impl Cancel {
 
     /// Return an error if the computation should stop: call it often, with `?`.
     pub fn check(&self) -> Result<(), Cancelled> {
-        if self.0.load(Ordering::Relaxed) {
-            Err(Cancelled)
-        } else {
-            Ok(())
-        }
+        if self.0.load(Ordering::Relaxed) { Err(Cancelled) } else { Ok(()) }
     }
 }

@@ -13,10 +13,14 @@
 
 pub mod bracket;
 pub mod cancel;
+pub mod chart;
 pub mod clean;
+pub mod decode;
 pub mod forest;
+pub mod grammar;
 pub mod interner;
 pub mod model_file;
+pub mod parser;
 pub mod transform;
 
 #[cfg(feature = "python")]

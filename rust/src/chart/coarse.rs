@@ -1,0 +1,567 @@
+//! The first pruning pass: dense inside-outside over the few symbols of the projected grammar.
+//!
+//! Rules are not looked at inside the loop over split points. For a span, the products of left and
+//! right inside values are first summed over all splits into a matrix over pairs of children, a
+//! row of vector operations for each left child, and each rule then reads the matrix once; the
+//! outside pass does the reverse. Items whose posterior is negligible are not expanded downwards,
+//! which leaves the outside pass little to do.
+
+use super::Cells;
+use super::scaling::{EMPTY, exponent, power_of_two};
+use crate::cancel::{Cancel, Cancelled};
+use crate::grammar::{Projection, SymbolId, UnaryClosure};
+
+/// Vectors are padded to a multiple of this many elements.
+const LANES: usize = 8;
+
+/// Inside values below this part of the largest of their cell are dropped, which keeps subnormal
+/// numbers out of the loops and outside values within single precision.
+const NEGLIGIBLE: f32 = 1e-30;
+
+/// Items are expanded downwards in the outside pass if their posterior is this part of the
+/// pruning threshold or more.
+const EXPAND: f32 = 0.01;
+
+#[derive(Debug, Clone, Copy)]
+struct RightRule {
+    right: u16,
+    parent: u16,
+    probability: f32,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct ParentRule {
+    left: u16,
+    right: u16,
+    probability: f32,
+}
+
+/// A projected grammar laid out for dense passes. Symbols are renumbered as lanes of vectors, so
+/// that those that can span several words come first and wide cells need fewer lanes.
+#[derive(Debug, Clone)]
+pub struct CoarseGrammar {
+    lane_of_class: Vec<u16>,
+    class_of_lane: Vec<u32>,
+    wide_lanes: usize,
+    unit_lanes: usize,
+    by_left: Vec<Vec<RightRule>>,
+    by_parent: Vec<Vec<ParentRule>>,
+    roots: Vec<f32>,
+    /// For each bottom lane the chains to the lanes above it; empty without unary rules.
+    chains: Vec<Vec<(u16, f32)>>,
+}
+
+impl CoarseGrammar {
+    /// Lay out the projected rules.
+    pub fn new(projection: &Projection) -> Result<Self, crate::grammar::GrammarError> {
+        let rules = projection.rules();
+        let classes = rules.number_of_symbols();
+        let mut is_phrase = vec![false; classes];
+        for rule in rules.binary() {
+            is_phrase[rule.parent.index()] = true;
+        }
+        for rule in rules.unary() {
+            is_phrase[rule.parent.index()] = true;
+        }
+        let mut class_of_lane: Vec<u32> = (0..classes as u32).collect();
+        class_of_lane.sort_by_key(|&class| !is_phrase[class as usize]);
+        let phrases = is_phrase.iter().filter(|&&phrase| phrase).count();
+        let mut lane_of_class = vec![0u16; classes];
+        for (lane, &class) in class_of_lane.iter().enumerate() {
+            lane_of_class[class as usize] = lane as u16;
+        }
+        let unit_lanes = classes.next_multiple_of(LANES);
+        let wide_lanes = phrases.next_multiple_of(LANES).min(unit_lanes);
+        let lane = |class: SymbolId| lane_of_class[class.index()];
+        let mut by_left = vec![Vec::new(); classes];
+        let mut by_parent = vec![Vec::new(); classes];
+        for rule in rules.binary() {
+            let (parent, left, right) = (lane(rule.parent), lane(rule.left), lane(rule.right));
+            let probability = rule.probability as f32;
+            by_left[left as usize].push(RightRule { right, parent, probability });
+            by_parent[parent as usize].push(ParentRule { left, right, probability });
+        }
+        for row in &mut by_left {
+            row.sort_by_key(|rule| (rule.right, rule.parent));
+        }
+        for row in &mut by_parent {
+            row.sort_by_key(|rule| (rule.left, rule.right));
+        }
+        let mut roots = vec![0.0; unit_lanes];
+        for (class, &root) in rules.roots().iter().enumerate() {
+            roots[lane_of_class[class] as usize] = root as f32;
+        }
+        let closure = UnaryClosure::new(classes, rules.unary())?;
+        let chains = if closure.is_empty() {
+            Vec::new()
+        } else {
+            class_of_lane
+                .iter()
+                .map(|&class| {
+                    closure
+                        .chains(SymbolId(class))
+                        .iter()
+                        .map(|chain| (lane(chain.top), chain.total as f32))
+                        .collect()
+                })
+                .collect()
+        };
+        Ok(Self {
+            lane_of_class,
+            class_of_lane,
+            wide_lanes,
+            unit_lanes,
+            by_left,
+            by_parent,
+            roots,
+            chains,
+        })
+    }
+
+    fn close_inside(&self, values: &mut [f32], scratch: &mut [f32]) {
+        if self.chains.is_empty() {
+            return;
+        }
+        let scratch = &mut scratch[..values.len()];
+        scratch.fill(0.0);
+        for (bottom, &value) in values.iter().enumerate().filter(|entry| *entry.1 > 0.0) {
+            for &(top, total) in &self.chains[bottom] {
+                scratch[top as usize] += total * value;
+            }
+        }
+        values.copy_from_slice(scratch);
+    }
+
+    fn close_outside(&self, values: &mut [f32], scratch: &mut [f32]) {
+        if self.chains.is_empty() {
+            return;
+        }
+        let scratch = &mut scratch[..values.len()];
+        scratch.fill(0.0);
+        for (bottom, sum) in scratch.iter_mut().enumerate().take(self.chains.len()) {
+            for &(top, total) in &self.chains[bottom] {
+                *sum += total * values.get(top as usize).copied().unwrap_or(0.0);
+            }
+        }
+        values.copy_from_slice(scratch);
+    }
+}
+
+/// Which classes survive in which spans.
+#[derive(Debug, Clone, Default)]
+pub struct Mask {
+    bits: Vec<u64>,
+    words_per_cell: usize,
+}
+
+impl Mask {
+    fn reset(&mut self, cells: usize, classes: usize) {
+        self.words_per_cell = classes.div_ceil(64);
+        self.bits.clear();
+        self.bits.resize(cells * self.words_per_cell, 0);
+    }
+
+    fn allow(&mut self, cell: usize, class: u32) {
+        self.bits[cell * self.words_per_cell + class as usize / 64] |= 1 << (class % 64);
+    }
+
+    /// The bits of one cell.
+    #[inline]
+    pub fn cell(&self, cell: usize) -> &[u64] {
+        &self.bits[cell * self.words_per_cell..][..self.words_per_cell]
+    }
+
+    /// Whether a class survives in a cell given by its bits.
+    #[inline]
+    pub fn allows(bits: &[u64], class: SymbolId) -> bool {
+        bits[class.index() / 64] >> (class.0 % 64) & 1 == 1
+    }
+}
+
+/// Memory for coarse passes, reused from sentence to sentence.
+#[derive(Debug, Default)]
+pub struct CoarseChart {
+    /// One-word cells, `unit_lanes` each.
+    unit_inside: Vec<f32>,
+    unit_outside: Vec<f32>,
+    /// All cells, `wide_lanes` each; those of one word are not used.
+    wide_inside: Vec<f32>,
+    wide_outside: Vec<f32>,
+    exponents: Vec<i32>,
+    /// The symbols of each cell that are the left child of some rule, and their inside values.
+    left_ranges: Vec<(u32, u32)>,
+    left_items: Vec<(u16, f32)>,
+    /// A matrix over pairs of children, `unit_lanes` a row, and which of its rows are in use.
+    matrix: Vec<f32>,
+    row_in_use: Vec<bool>,
+    rows_in_use: Vec<u16>,
+    scratch: Vec<f32>,
+    accumulator: Vec<f32>,
+    mask: Mask,
+}
+
+impl CoarseChart {
+    /// What survived the last [`run`](Self::run).
+    pub fn mask(&self) -> &Mask {
+        &self.mask
+    }
+
+    /// Fill the chart for a sentence, given the emission probabilities of the classes of each
+    /// word, and keep what has a posterior of at least `threshold`.
+    ///
+    /// Returns false if no tree of the coarse grammar spans the sentence.
+    pub fn run(
+        &mut self,
+        grammar: &CoarseGrammar,
+        words: &[Vec<(SymbolId, f64)>],
+        threshold: f64,
+        cancel: &Cancel,
+    ) -> Result<bool, Cancelled> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has just said that it knows these instructions.
+            return unsafe { self.run_avx2(grammar, words, threshold, cancel) };
+        }
+        self.run_portable(grammar, words, threshold, cancel)
+    }
+
+    /// The same code, compiled for wider vectors.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    fn run_avx2(
+        &mut self,
+        grammar: &CoarseGrammar,
+        words: &[Vec<(SymbolId, f64)>],
+        threshold: f64,
+        cancel: &Cancel,
+    ) -> Result<bool, Cancelled> {
+        self.run_portable(grammar, words, threshold, cancel)
+    }
+
+    #[inline(always)]
+    fn run_portable(
+        &mut self,
+        grammar: &CoarseGrammar,
+        words: &[Vec<(SymbolId, f64)>],
+        threshold: f64,
+        cancel: &Cancel,
+    ) -> Result<bool, Cancelled> {
+        let cells = Cells::new(words.len());
+        self.reset(grammar, cells);
+        for (start, emissions) in words.iter().enumerate() {
+            self.fill_word(grammar, cells, start, emissions);
+        }
+        for width in 2..=words.len() {
+            cancel.check()?;
+            for start in 0..=words.len() - width {
+                self.fill_span(grammar, cells, start, start + width);
+            }
+        }
+        if !self.start_outside(grammar, cells) {
+            return Ok(false);
+        }
+        let threshold = threshold as f32;
+        for width in (1..=words.len()).rev() {
+            cancel.check()?;
+            for start in 0..=words.len() - width {
+                self.descend(grammar, cells, start, start + width, threshold);
+            }
+        }
+        Ok(true)
+    }
+
+    fn reset(&mut self, grammar: &CoarseGrammar, cells: Cells) {
+        let units = cells.words() * grammar.unit_lanes;
+        let wides = cells.count() * grammar.wide_lanes;
+        for (vector, length) in [
+            (&mut self.unit_inside, units),
+            (&mut self.unit_outside, units),
+            (&mut self.wide_inside, wides),
+            (&mut self.wide_outside, wides),
+            (&mut self.scratch, grammar.unit_lanes),
+            (&mut self.accumulator, grammar.unit_lanes),
+        ] {
+            vector.clear();
+            vector.resize(length, 0.0);
+        }
+        let lanes = grammar.unit_lanes;
+        self.matrix.resize(lanes * lanes, 0.0);
+        self.row_in_use.clear();
+        self.row_in_use.resize(lanes, false);
+        self.rows_in_use.clear();
+        self.exponents.clear();
+        self.exponents.resize(cells.count(), EMPTY);
+        self.left_ranges.clear();
+        self.left_ranges.resize(cells.count(), (0, 0));
+        self.left_items.clear();
+        self.mask.reset(cells.count(), grammar.class_of_lane.len());
+    }
+
+    fn fill_word(
+        &mut self,
+        grammar: &CoarseGrammar,
+        cells: Cells,
+        start: usize,
+        emissions: &[(SymbolId, f64)],
+    ) {
+        let largest = emissions.iter().map(|entry| entry.1).fold(0.0, f64::max);
+        if largest <= 0.0 {
+            return;
+        }
+        let shift = exponent(largest);
+        let scale = power_of_two(-shift);
+        let mut values = std::mem::take(&mut self.accumulator);
+        values.fill(0.0);
+        for &(class, probability) in emissions {
+            values[grammar.lane_of_class[class.index()] as usize] += (probability * scale) as f32;
+        }
+        grammar.close_inside(&mut values, &mut self.scratch);
+        self.store(grammar, cells, start, start + 1, &values, shift);
+        self.accumulator = values;
+    }
+
+    #[inline(always)]
+    fn fill_span(&mut self, grammar: &CoarseGrammar, cells: Cells, start: usize, end: usize) {
+        let mut reference = EMPTY;
+        for split in start + 1..end {
+            let sum = self.exponents[cells.index(start, split)]
+                .saturating_add(self.exponents[cells.index(split, end)]);
+            reference = reference.max(sum);
+        }
+        if reference <= EMPTY {
+            return;
+        }
+        for split in start + 1..end {
+            let (left, right) = (cells.index(start, split), cells.index(split, end));
+            let factor =
+                power_of_two(self.exponents[left] + self.exponents[right] - reference) as f32;
+            if factor == 0.0 {
+                continue;
+            }
+            let right = inside_of(&self.unit_inside, &self.wide_inside, grammar, split, end, right);
+            let (from, to) = self.left_ranges[left];
+            for &(lane, value) in &self.left_items[from as usize..to as usize] {
+                let row = &mut self.matrix[lane as usize * grammar.unit_lanes..];
+                if !self.row_in_use[lane as usize] {
+                    self.row_in_use[lane as usize] = true;
+                    self.rows_in_use.push(lane);
+                    row[..grammar.unit_lanes].fill(0.0);
+                }
+                add_scaled(&mut row[..right.len()], factor * value, right);
+            }
+        }
+        let mut sums = std::mem::take(&mut self.accumulator);
+        let sums = {
+            let wide = &mut sums[..grammar.wide_lanes];
+            wide.fill(0.0);
+            for &lane in &self.rows_in_use {
+                self.row_in_use[lane as usize] = false;
+                let row = &self.matrix[lane as usize * grammar.unit_lanes..][..grammar.unit_lanes];
+                for rule in &grammar.by_left[lane as usize] {
+                    wide[rule.parent as usize] += rule.probability * row[rule.right as usize];
+                }
+            }
+            self.rows_in_use.clear();
+            grammar.close_inside(wide, &mut self.scratch);
+            sums
+        };
+        self.store(grammar, cells, start, end, &sums[..grammar.wide_lanes], reference);
+        self.accumulator = sums;
+    }
+
+    /// Normalise the inside values of a cell and keep them.
+    fn store(
+        &mut self,
+        grammar: &CoarseGrammar,
+        cells: Cells,
+        start: usize,
+        end: usize,
+        values: &[f32],
+        reference: i32,
+    ) {
+        let largest = values.iter().copied().fold(0.0, f32::max);
+        if largest <= 0.0 {
+            return;
+        }
+        let shift = exponent(f64::from(largest));
+        let scale = power_of_two(-shift) as f32;
+        let cell = cells.index(start, end);
+        self.exponents[cell] = reference + shift;
+        let kept = if end - start == 1 {
+            &mut self.unit_inside[start * grammar.unit_lanes..][..grammar.unit_lanes]
+        } else {
+            &mut self.wide_inside[cell * grammar.wide_lanes..][..grammar.wide_lanes]
+        };
+        let from = self.left_items.len() as u32;
+        for (lane, (kept, &value)) in kept.iter_mut().zip(values).enumerate() {
+            let scaled = value * scale;
+            if scaled > NEGLIGIBLE {
+                *kept = scaled;
+                if !grammar.by_left[lane].is_empty() {
+                    self.left_items.push((lane as u16, scaled));
+                }
+            }
+        }
+        self.left_ranges[cell] = (from, self.left_items.len() as u32);
+    }
+
+    /// Set the outside values of the whole sentence; false if its probability is zero.
+    fn start_outside(&mut self, grammar: &CoarseGrammar, cells: Cells) -> bool {
+        let words = cells.words();
+        let top = cells.index(0, words);
+        let inside = inside_of(&self.unit_inside, &self.wide_inside, grammar, 0, words, top);
+        let total: f32 =
+            inside.iter().zip(&grammar.roots).map(|(inside, root)| inside * root).sum();
+        if total <= 0.0 {
+            return false;
+        }
+        let outside = if words == 1 {
+            &mut self.unit_outside[..grammar.unit_lanes]
+        } else {
+            &mut self.wide_outside[top * grammar.wide_lanes..][..grammar.wide_lanes]
+        };
+        for (outside, root) in outside.iter_mut().zip(&grammar.roots) {
+            *outside = root / total;
+        }
+        true
+    }
+
+    /// Finish the outside values of a cell, mark what survives and pass its share to its parts.
+    #[inline(always)]
+    fn descend(
+        &mut self,
+        grammar: &CoarseGrammar,
+        cells: Cells,
+        start: usize,
+        end: usize,
+        threshold: f32,
+    ) {
+        let cell = cells.index(start, end);
+        if self.exponents[cell] == EMPTY {
+            return;
+        }
+        let (inside, outside) = if end - start == 1 {
+            let range = start * grammar.unit_lanes..(start + 1) * grammar.unit_lanes;
+            (&self.unit_inside[range.clone()], &mut self.unit_outside[range])
+        } else {
+            let range = cell * grammar.wide_lanes..(cell + 1) * grammar.wide_lanes;
+            (&self.wide_inside[range.clone()], &mut self.wide_outside[range])
+        };
+        grammar.close_outside(outside, &mut self.scratch);
+        for (lane, (inside, outside)) in inside.iter().zip(outside.iter()).enumerate() {
+            let posterior = inside * outside;
+            // A posterior that is not a number is one that overflowed: keep the item.
+            let survives = |least: f32| *inside > 0.0 && !(posterior < least || posterior == 0.0);
+            if survives(threshold) {
+                self.mask.allow(cell, grammar.class_of_lane[lane]);
+            }
+            if end - start > 1 && survives(threshold * EXPAND) {
+                for rule in &grammar.by_parent[lane] {
+                    let left = rule.left as usize;
+                    let row = &mut self.matrix[left * grammar.unit_lanes..];
+                    if !self.row_in_use[left] {
+                        self.row_in_use[left] = true;
+                        self.rows_in_use.push(rule.left);
+                        row[..grammar.unit_lanes].fill(0.0);
+                    }
+                    row[rule.right as usize] += rule.probability * outside;
+                }
+            }
+        }
+        if self.rows_in_use.is_empty() {
+            return;
+        }
+        for split in start + 1..end {
+            self.descend_split(grammar, cells, start, split, end);
+        }
+        for &lane in &self.rows_in_use {
+            self.row_in_use[lane as usize] = false;
+        }
+        self.rows_in_use.clear();
+    }
+
+    #[inline(always)]
+    fn descend_split(
+        &mut self,
+        grammar: &CoarseGrammar,
+        cells: Cells,
+        start: usize,
+        split: usize,
+        end: usize,
+    ) {
+        let whole = cells.index(start, end);
+        let (left, right) = (cells.index(start, split), cells.index(split, end));
+        let (from, to) = self.left_ranges[left];
+        if from == to || self.exponents[right] == EMPTY {
+            return;
+        }
+        let shift = self.exponents[left] + self.exponents[right] - self.exponents[whole];
+        // Beyond this the split cannot matter, or single precision could not hold it.
+        let factor = power_of_two(shift.min(120)) as f32;
+        if factor == 0.0 {
+            return;
+        }
+        let right_inside =
+            inside_of(&self.unit_inside, &self.wide_inside, grammar, split, end, right);
+        for &(lane, value) in &self.left_items[from as usize..to as usize] {
+            if !self.row_in_use[lane as usize] {
+                continue;
+            }
+            let row = &self.matrix[lane as usize * grammar.unit_lanes..][..right_inside.len()];
+            let share = factor * dot(row, right_inside);
+            let right_outside = if end - split == 1 {
+                &mut self.unit_outside[split * grammar.unit_lanes..][..grammar.unit_lanes]
+            } else {
+                &mut self.wide_outside[right * grammar.wide_lanes..][..grammar.wide_lanes]
+            };
+            add_scaled(right_outside, factor * value, row);
+            if split - start == 1 {
+                self.unit_outside[start * grammar.unit_lanes + lane as usize] += share;
+            } else {
+                self.wide_outside[left * grammar.wide_lanes + lane as usize] += share;
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn inside_of<'a>(
+    unit: &'a [f32],
+    wide: &'a [f32],
+    grammar: &CoarseGrammar,
+    start: usize,
+    end: usize,
+    cell: usize,
+) -> &'a [f32] {
+    if end - start == 1 {
+        &unit[start * grammar.unit_lanes..][..grammar.unit_lanes]
+    } else {
+        &wide[cell * grammar.wide_lanes..][..grammar.wide_lanes]
+    }
+}
+
+/// `sums += factor * values`, in whole vectors.
+#[inline(always)]
+fn add_scaled(sums: &mut [f32], factor: f32, values: &[f32]) {
+    let (sums, _) = sums.as_chunks_mut::<LANES>();
+    let (values, _) = values.as_chunks::<LANES>();
+    for (sum, value) in sums.iter_mut().zip(values) {
+        for lane in 0..LANES {
+            sum[lane] += factor * value[lane];
+        }
+    }
+}
+
+/// The scalar product of two vectors, in whole vectors.
+#[inline(always)]
+fn dot(left: &[f32], right: &[f32]) -> f32 {
+    let (left, _) = left.as_chunks::<LANES>();
+    let (right, _) = right.as_chunks::<LANES>();
+    let mut sums = [0.0; LANES];
+    for (left, right) in left.iter().zip(right) {
+        for lane in 0..LANES {
+            sums[lane] += left[lane] * right[lane];
+        }
+    }
+    sums.iter().sum()
+}

@@ -1,0 +1,56 @@
+//! Posteriors of labelled spans as they are written: annotations and latent detail summed out.
+
+use super::pcfg::Chart;
+use crate::grammar::Grammar;
+
+/// For each span the labels that may be written over it, with their posteriors.
+#[derive(Debug, Clone, Default)]
+pub struct LabelMarginals {
+    offsets: Vec<u32>,
+    entries: Vec<(u32, f64)>,
+    sums: Vec<f64>,
+}
+
+impl LabelMarginals {
+    /// Add up the posteriors of a chart, in memory that is reused.
+    ///
+    /// A unary chain may repeat a label over one span; what is given is then its expected number.
+    pub fn prepare(&mut self, grammar: &Grammar, chart: &Chart) {
+        let output = grammar.output();
+        self.sums.resize(output.number_of_labels(), 0.0);
+        self.offsets.clear();
+        self.offsets.push(0);
+        self.entries.clear();
+        for cell in 0..chart.cells().count() {
+            let from = self.entries.len();
+            for item in chart.items(cell) {
+                let posterior = chart.posterior(item);
+                if posterior == 0.0 {
+                    continue;
+                }
+                for &label in output.labels(chart.symbol(item)) {
+                    if self.sums[label as usize] == 0.0 {
+                        self.entries.push((label, 0.0));
+                    }
+                    self.sums[label as usize] += posterior;
+                }
+            }
+            for (label, sum) in &mut self.entries[from..] {
+                *sum = std::mem::take(&mut self.sums[*label as usize]);
+            }
+            self.offsets.push(self.entries.len() as u32);
+        }
+    }
+
+    /// The labels of a cell and their posteriors.
+    #[inline]
+    pub fn cell(&self, cell: usize) -> &[(u32, f64)] {
+        &self.entries[self.offsets[cell] as usize..self.offsets[cell + 1] as usize]
+    }
+
+    /// The posterior of a label in a cell.
+    #[inline]
+    pub fn get(&self, cell: usize, label: u32) -> f64 {
+        self.cell(cell).iter().find(|entry| entry.0 == label).map_or(0.0, |entry| entry.1)
+    }
+}

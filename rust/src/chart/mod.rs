@@ -1,0 +1,66 @@
+//! Charts: which symbols may span which words, and how likely they are.
+//!
+//! [`coarse`] runs a dense inside-outside pass over few merged symbols and leaves a mask;
+//! [`pcfg`] runs the same over the symbols of the grammar, sparsely, where the mask allows, and
+//! prunes by posterior; [`marginals`] adds posteriors up by label. Both keep inside values in scaled arithmetic: each cell has a power of two
+//! of its own, so that nothing underflows however long the sentence is. Outside values are kept
+//! relative to the inside scale of their cell and to the probability of the sentence, so that the
+//! product of the two is a posterior and needs no exponent.
+
+pub mod coarse;
+pub mod marginals;
+pub mod pcfg;
+mod scaling;
+
+/// Numbering of the spans of a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cells {
+    words: usize,
+}
+
+impl Cells {
+    /// The spans of a sentence of so many words.
+    pub fn new(words: usize) -> Self {
+        Self { words }
+    }
+
+    /// How many words the sentence has.
+    #[inline]
+    pub fn words(self) -> usize {
+        self.words
+    }
+
+    /// How many spans there are.
+    #[inline]
+    pub fn count(self) -> usize {
+        self.words * (self.words + 1) / 2
+    }
+
+    /// The number of the span from word `start` up to but not including word `end`.
+    #[inline]
+    pub fn index(self, start: usize, end: usize) -> usize {
+        debug_assert!(start < end && end <= self.words);
+        start * (2 * self.words - start + 1) / 2 + (end - start - 1)
+    }
+
+    /// All spans, shorter ones first.
+    pub fn bottom_up(self) -> impl DoubleEndedIterator<Item = (usize, usize)> {
+        let words = self.words;
+        (1..=words)
+            .flat_map(move |width| (0..=words - width).map(move |start| (start, start + width)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_span_has_a_number_of_its_own() {
+        let cells = Cells::new(7);
+        let mut seen: Vec<usize> =
+            cells.bottom_up().map(|(start, end)| cells.index(start, end)).collect();
+        seen.sort_unstable();
+        assert_eq!(seen, (0..cells.count()).collect::<Vec<_>>());
+    }
+}

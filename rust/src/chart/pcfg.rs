@@ -1,0 +1,473 @@
+//! Sparse inside-outside over the symbols of the grammar, where the coarse pass allows.
+
+use super::Cells;
+use super::coarse::Mask;
+use super::scaling::{EMPTY, exponent, power_of_two};
+use crate::cancel::{Cancel, Cancelled};
+use crate::grammar::{Grammar, PairIndex, Projection, SymbolId, UnaryClosure};
+
+/// Items are expanded downwards in the outside pass if their posterior is this part of the
+/// pruning threshold or more.
+const EXPAND: f64 = 0.01;
+
+/// The items of a sentence, symbols over spans, with their inside and outside values.
+#[derive(Debug, Clone)]
+pub struct Chart {
+    cells: Cells,
+    ranges: Vec<(u32, u32)>,
+    exponents: Vec<i32>,
+    symbols: Vec<SymbolId>,
+    inside: Vec<f64>,
+    outside: Vec<f64>,
+    log_probability: f64,
+}
+
+impl Default for Chart {
+    fn default() -> Self {
+        Self {
+            cells: Cells::new(0),
+            ranges: Vec::new(),
+            exponents: Vec::new(),
+            symbols: Vec::new(),
+            inside: Vec::new(),
+            outside: Vec::new(),
+            log_probability: f64::NEG_INFINITY,
+        }
+    }
+}
+
+impl Chart {
+    /// The spans of the sentence.
+    pub fn cells(&self) -> Cells {
+        self.cells
+    }
+
+    /// The items of a span, as a range of item numbers; symbols ascend.
+    #[inline]
+    pub fn items(&self, cell: usize) -> std::ops::Range<usize> {
+        let (from, to) = self.ranges[cell];
+        from as usize..to as usize
+    }
+
+    /// How many items there are in all.
+    pub fn len(&self) -> usize {
+        self.symbols.len()
+    }
+
+    /// Whether nothing could be built at all.
+    pub fn is_empty(&self) -> bool {
+        self.symbols.is_empty()
+    }
+
+    /// The symbol of an item.
+    #[inline]
+    pub fn symbol(&self, item: usize) -> SymbolId {
+        self.symbols[item]
+    }
+
+    /// The symbols of a range of items.
+    #[inline]
+    pub fn symbols(&self, items: std::ops::Range<usize>) -> &[SymbolId] {
+        &self.symbols[items]
+    }
+
+    /// The expected number of nodes with this symbol over this span, given the sentence.
+    #[inline]
+    pub fn posterior(&self, item: usize) -> f64 {
+        self.inside[item] * self.outside[item]
+    }
+
+    /// The logarithm of an item's inside probability.
+    pub fn log_inside(&self, cell: usize, item: usize) -> f64 {
+        self.inside[item].ln() + f64::from(self.exponents[cell]) * std::f64::consts::LN_2
+    }
+
+    /// The log-probability of the sentence, minus infinity if no tree spans it.
+    pub fn log_probability(&self) -> f64 {
+        self.log_probability
+    }
+
+    /// Drop the items whose posterior is below `threshold`.
+    pub fn prune(&mut self, threshold: f64) {
+        let mut kept = 0;
+        // Items lie in the order in which cells were filled, so they can be moved down in place.
+        for (start, end) in self.cells.bottom_up() {
+            let cell = self.cells.index(start, end);
+            let from = kept;
+            for item in self.items(cell) {
+                let posterior = self.posterior(item);
+                if posterior >= threshold && posterior > 0.0 {
+                    self.symbols[kept] = self.symbols[item];
+                    self.inside[kept] = self.inside[item];
+                    self.outside[kept] = self.outside[item];
+                    kept += 1;
+                }
+            }
+            self.ranges[cell] = (from as u32, kept as u32);
+        }
+        self.symbols.truncate(kept);
+        self.inside.truncate(kept);
+        self.outside.truncate(kept);
+    }
+
+    fn reset(&mut self, words: usize) {
+        self.cells = Cells::new(words);
+        self.ranges.clear();
+        self.ranges.resize(self.cells.count(), (0, 0));
+        self.exponents.clear();
+        self.exponents.resize(self.cells.count(), EMPTY);
+        self.symbols.clear();
+        self.inside.clear();
+        self.outside.clear();
+        self.log_probability = f64::NEG_INFINITY;
+    }
+}
+
+/// A vector over symbols of which few elements are in use.
+#[derive(Debug, Default)]
+struct SparseVector {
+    values: Vec<f64>,
+    in_use: Vec<u32>,
+}
+
+impl SparseVector {
+    fn resize(&mut self, length: usize) {
+        self.values.resize(length, 0.0);
+    }
+
+    /// Add a positive amount.
+    #[inline]
+    fn add(&mut self, index: u32, amount: f64) {
+        let value = &mut self.values[index as usize];
+        if *value == 0.0 {
+            self.in_use.push(index);
+        }
+        *value += amount;
+    }
+
+    #[inline]
+    fn get(&self, index: u32) -> f64 {
+        self.values[index as usize]
+    }
+
+    fn clear(&mut self) {
+        for &index in &self.in_use {
+            self.values[index as usize] = 0.0;
+        }
+        self.in_use.clear();
+    }
+
+    fn entries(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
+        self.in_use.iter().map(|&index| (index, self.values[index as usize]))
+    }
+}
+
+/// What a pass need not build.
+#[derive(Debug, Clone, Copy)]
+pub struct Bounds<'a> {
+    /// What survived the coarse pass, if there was one.
+    pub mask: Option<(&'a Mask, &'a Projection)>,
+    /// The number of words of the widest span.
+    pub widest: usize,
+}
+
+impl Bounds<'_> {
+    /// Build everything.
+    pub const NONE: Self = Self { mask: None, widest: usize::MAX };
+}
+
+/// Memory for passes over a grammar, reused from sentence to sentence.
+#[derive(Debug, Default)]
+pub struct PcfgPass {
+    pairs: SparseVector,
+    symbols: SparseVector,
+    closed: SparseVector,
+    /// What a pair of children gets from its parents in the current cell, computed on first use.
+    pair_outside: Vec<f64>,
+    pair_cell: Vec<u32>,
+}
+
+impl PcfgPass {
+    /// Fill `chart` for a sentence, given the emission probabilities of the preterminals of each
+    /// word. Where a mask is given only what it allows is built, and no span wider than `widest`.
+    ///
+    /// Outside values are exact with a `threshold` of zero; otherwise items whose posterior is
+    /// far below it are not expanded.
+    pub fn run(
+        &mut self,
+        grammar: &Grammar,
+        words: &[Vec<(SymbolId, f64)>],
+        bounds: Bounds<'_>,
+        threshold: f64,
+        chart: &mut Chart,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        self.inside(grammar, words, bounds, chart, cancel)?;
+        self.outside(grammar, threshold, chart, cancel)
+    }
+
+    fn inside(
+        &mut self,
+        grammar: &Grammar,
+        words: &[Vec<(SymbolId, f64)>],
+        bounds: Bounds<'_>,
+        chart: &mut Chart,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        let symbols = grammar.rules().number_of_symbols();
+        let pairs = grammar.pairs().number_of_pairs();
+        self.symbols.resize(symbols);
+        self.closed.resize(symbols);
+        self.pairs.resize(pairs);
+        self.pair_outside.resize(pairs, 0.0);
+        self.pair_cell.clear();
+        self.pair_cell.resize(pairs, u32::MAX);
+        chart.reset(words.len());
+        let cells = chart.cells;
+        let Bounds { mask, widest } = bounds;
+        for width in 1..=words.len().min(widest) {
+            cancel.check()?;
+            for start in 0..=words.len() - width {
+                let end = start + width;
+                let cell = cells.index(start, end);
+                let allows = |symbol: SymbolId| match mask {
+                    None => true,
+                    Some((mask, projection)) => {
+                        Mask::allows(mask.cell(cell), projection.class(symbol))
+                    }
+                };
+                if mask.is_some_and(|(mask, _)| mask.cell(cell).iter().all(|&bits| bits == 0)) {
+                    continue;
+                }
+                let reference = if width == 1 {
+                    self.sum_emissions(&words[start], allows)
+                } else {
+                    self.sum_splits(grammar.pairs(), chart, start, end, allows)
+                };
+                self.close_inside(grammar.unary(), allows);
+                self.store(chart, cell, reference);
+            }
+        }
+        Ok(())
+    }
+
+    fn sum_emissions(
+        &mut self,
+        emissions: &[(SymbolId, f64)],
+        allows: impl Fn(SymbolId) -> bool,
+    ) -> i32 {
+        // Scaled before they are added, so that even the smallest probability stays a number.
+        let largest = emissions.iter().map(|entry| entry.1).fold(0.0, f64::max);
+        if largest <= 0.0 {
+            return EMPTY;
+        }
+        let reference = exponent(largest);
+        let scale = power_of_two(-reference);
+        for &(symbol, probability) in emissions {
+            if probability > 0.0 && allows(symbol) {
+                self.symbols.add(symbol.0, probability * scale);
+            }
+        }
+        reference
+    }
+
+    /// Sum products of children over all splits, then apply each rule once.
+    fn sum_splits(
+        &mut self,
+        pairs: &PairIndex,
+        chart: &Chart,
+        start: usize,
+        end: usize,
+        allows: impl Fn(SymbolId) -> bool,
+    ) -> i32 {
+        let cells = chart.cells;
+        let reference = (start + 1..end)
+            .map(|split| {
+                chart.exponents[cells.index(start, split)]
+                    .saturating_add(chart.exponents[cells.index(split, end)])
+            })
+            .max()
+            .unwrap_or(EMPTY);
+        if reference <= EMPTY {
+            return EMPTY;
+        }
+        for split in start + 1..end {
+            let (left, right) = (cells.index(start, split), cells.index(split, end));
+            let factor = power_of_two(chart.exponents[left] + chart.exponents[right] - reference);
+            if factor == 0.0 {
+                continue;
+            }
+            let right = chart.items(right);
+            let right_symbols = &chart.symbols[right.clone()];
+            let right_inside = &chart.inside[right];
+            for item in chart.items(left) {
+                let row = pairs.row(chart.symbols[item]);
+                let scaled = factor * chart.inside[item];
+                for (&symbol, &inside) in right_symbols.iter().zip(right_inside) {
+                    if let Some(pair) = row.get(symbol) {
+                        let product = scaled * inside;
+                        if product > 0.0 {
+                            self.pairs.add(pair, product);
+                        }
+                    }
+                }
+            }
+        }
+        for (pair, sum) in self.pairs.entries() {
+            for rule in pairs.rules(pair) {
+                let amount = rule.probability * sum;
+                if amount > 0.0 && allows(rule.parent) {
+                    self.symbols.add(rule.parent.0, amount);
+                }
+            }
+        }
+        self.pairs.clear();
+        reference
+    }
+
+    fn close_inside(&mut self, unary: &UnaryClosure, allows: impl Fn(SymbolId) -> bool) {
+        if unary.is_empty() {
+            return;
+        }
+        for (bottom, value) in self.symbols.entries() {
+            for chain in unary.chains(SymbolId(bottom)) {
+                let amount = chain.total * value;
+                if amount > 0.0 && allows(chain.top) {
+                    self.closed.add(chain.top.0, amount);
+                }
+            }
+        }
+        self.symbols.clear();
+        std::mem::swap(&mut self.symbols, &mut self.closed);
+    }
+
+    /// Move the sums of a cell into the chart, normalised.
+    fn store(&mut self, chart: &mut Chart, cell: usize, reference: i32) {
+        let from = chart.symbols.len();
+        let largest = self.symbols.entries().map(|entry| entry.1).fold(0.0, f64::max);
+        if largest > 0.0 {
+            let shift = exponent(largest);
+            let scale = power_of_two(-shift);
+            self.symbols.in_use.sort_unstable();
+            chart.exponents[cell] = reference + shift;
+            for (symbol, value) in self.symbols.entries() {
+                chart.symbols.push(SymbolId(symbol));
+                chart.inside.push(value * scale);
+            }
+        }
+        self.symbols.clear();
+        chart.ranges[cell] = (from as u32, chart.symbols.len() as u32);
+    }
+
+    fn outside(
+        &mut self,
+        grammar: &Grammar,
+        threshold: f64,
+        chart: &mut Chart,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        let words = chart.cells.words();
+        chart.outside.clear();
+        chart.outside.resize(chart.symbols.len(), 0.0);
+        if words == 0 {
+            return Ok(());
+        }
+        let top = chart.cells.index(0, words);
+        let root = |symbol: SymbolId| grammar.rules().roots()[symbol.index()];
+        let total: f64 =
+            chart.items(top).map(|item| chart.inside[item] * root(chart.symbols[item])).sum();
+        if total <= 0.0 {
+            return Ok(());
+        }
+        chart.log_probability =
+            total.ln() + f64::from(chart.exponents[top]) * std::f64::consts::LN_2;
+        for item in chart.items(top) {
+            chart.outside[item] = root(chart.symbols[item]) / total;
+        }
+        for width in (1..=words).rev() {
+            cancel.check()?;
+            for start in 0..=words - width {
+                let cell = chart.cells.index(start, start + width);
+                self.close_outside(grammar.unary(), chart, cell);
+                if width > 1 {
+                    self.descend(grammar.pairs(), chart, start, start + width, threshold * EXPAND);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Each symbol of a cell gets what the symbols above it in a chain have.
+    fn close_outside(&mut self, unary: &UnaryClosure, chart: &mut Chart, cell: usize) {
+        if unary.is_empty() {
+            return;
+        }
+        for item in chart.items(cell) {
+            if chart.outside[item] > 0.0 {
+                self.symbols.add(chart.symbols[item].0, chart.outside[item]);
+            }
+        }
+        for item in chart.items(cell) {
+            chart.outside[item] = unary
+                .chains(chart.symbols[item])
+                .iter()
+                .map(|chain| chain.total * self.symbols.get(chain.top.0))
+                .sum();
+        }
+        self.symbols.clear();
+    }
+
+    /// Pass the outside values of a cell to the children of each of its splits.
+    fn descend(
+        &mut self,
+        pairs: &PairIndex,
+        chart: &mut Chart,
+        start: usize,
+        end: usize,
+        least: f64,
+    ) {
+        let cells = chart.cells;
+        let cell = cells.index(start, end);
+        for item in chart.items(cell) {
+            let posterior = chart.posterior(item);
+            if posterior > 0.0 && posterior >= least {
+                self.symbols.add(chart.symbols[item].0, chart.outside[item]);
+            }
+        }
+        if self.symbols.in_use.is_empty() {
+            return;
+        }
+        for split in start + 1..end {
+            let (left, right) = (cells.index(start, split), cells.index(split, end));
+            let (left_items, right_items) = (chart.items(left), chart.items(right));
+            if left_items.is_empty() || right_items.is_empty() {
+                continue;
+            }
+            let shift = chart.exponents[left] + chart.exponents[right] - chart.exponents[cell];
+            let factor = power_of_two(shift);
+            for left_item in left_items {
+                let row = pairs.row(chart.symbols[left_item]);
+                let left_scaled = factor * chart.inside[left_item];
+                let mut left_sum = 0.0;
+                for right_item in right_items.clone() {
+                    let Some(pair) = row.get(chart.symbols[right_item]) else { continue };
+                    let share = &mut self.pair_outside[pair as usize];
+                    if self.pair_cell[pair as usize] != cell as u32 {
+                        self.pair_cell[pair as usize] = cell as u32;
+                        *share = pairs
+                            .rules(pair)
+                            .iter()
+                            .map(|rule| rule.probability * self.symbols.get(rule.parent.0))
+                            .sum();
+                    }
+                    if *share > 0.0 {
+                        left_sum += *share * chart.inside[right_item];
+                        chart.outside[right_item] += *share * left_scaled;
+                    }
+                }
+                chart.outside[left_item] += factor * left_sum;
+            }
+        }
+        self.symbols.clear();
+    }
+}

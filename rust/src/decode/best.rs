@@ -1,0 +1,247 @@
+//! The best derivation of a chart, by dynamic programming over its items.
+
+use super::{Derivation, Node, Objective, PackedForest};
+use crate::cancel::{Cancel, Cancelled};
+use crate::grammar::SymbolId;
+
+/// How an item is best made by a rule or an emission.
+#[derive(Debug, Clone, Copy)]
+enum Made {
+    Not,
+    Emission { probability: f64 },
+    Binary { left: u32, right: u32, split: u32, probability: f64 },
+}
+
+/// The unary chain on top of which an item is best: another item of its cell, and which of that
+/// item's chains. An item that is best as it is made has none.
+#[derive(Debug, Clone, Copy)]
+struct ChainBelow {
+    item: u32,
+    chain: u32,
+}
+
+/// Best scores of the items of a chart, in memory that is reused from sentence to sentence.
+#[derive(Debug, Default)]
+pub struct Best {
+    made: Vec<Made>,
+    made_score: Vec<f64>,
+    score: Vec<f64>,
+    below: Vec<Option<ChainBelow>>,
+    /// For the symbols of the current cell, their item plus one.
+    item_of_symbol: Vec<u32>,
+}
+
+impl Best {
+    /// Score all items, shorter spans first.
+    pub fn fill<O: Objective>(
+        &mut self,
+        forest: PackedForest<'_>,
+        objective: &O,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        let chart = forest.chart;
+        self.made.clear();
+        self.made.resize(chart.len(), Made::Not);
+        for scores in [&mut self.made_score, &mut self.score] {
+            scores.clear();
+            scores.resize(chart.len(), f64::NEG_INFINITY);
+        }
+        self.below.clear();
+        self.below.resize(chart.len(), None);
+        self.item_of_symbol.resize(forest.grammar.rules().number_of_symbols(), 0);
+        let words = chart.cells().words();
+        for width in 1..=words {
+            cancel.check()?;
+            for start in 0..=words - width {
+                let cell = chart.cells().index(start, start + width);
+                if chart.items(cell).is_empty() {
+                    continue;
+                }
+                if width == 1 {
+                    self.fill_word(forest, objective, start);
+                } else {
+                    self.fill_span(forest, objective, start, start + width);
+                }
+                self.fill_chains(forest, objective, cell);
+            }
+        }
+        Ok(())
+    }
+
+    fn fill_word<O: Objective>(
+        &mut self,
+        forest: PackedForest<'_>,
+        objective: &O,
+        position: usize,
+    ) {
+        let cell = forest.chart.cells().index(position, position + 1);
+        for item in forest.chart.items(cell) {
+            let probability = forest.emission(position, forest.chart.symbol(item));
+            if probability > 0.0 {
+                self.made[item] = Made::Emission { probability };
+                self.made_score[item] = objective.emission(item, probability);
+            }
+        }
+    }
+
+    fn fill_span<O: Objective>(
+        &mut self,
+        forest: PackedForest<'_>,
+        objective: &O,
+        start: usize,
+        end: usize,
+    ) {
+        let chart = forest.chart;
+        let pairs = forest.grammar.pairs();
+        let items = chart.items(chart.cells().index(start, end));
+        for item in items.clone() {
+            self.item_of_symbol[chart.symbol(item).index()] = item as u32 + 1;
+        }
+        for split in start + 1..end {
+            let right_items = chart.items(chart.cells().index(split, end));
+            if right_items.is_empty() {
+                continue;
+            }
+            for left in chart.items(chart.cells().index(start, split)) {
+                let row = pairs.row(chart.symbol(left));
+                for right in right_items.clone() {
+                    let Some(pair) = row.get(chart.symbol(right)) else { continue };
+                    let children = self.score[left] + self.score[right];
+                    for rule in pairs.rules(pair) {
+                        let slot = self.item_of_symbol[rule.parent.index()];
+                        if slot == 0 || rule.probability == 0.0 {
+                            continue;
+                        }
+                        let item = slot as usize - 1;
+                        let score = children + objective.binary(item, rule.probability);
+                        if score > self.made_score[item] {
+                            self.made_score[item] = score;
+                            self.made[item] = Made::Binary {
+                                left: left as u32,
+                                right: right as u32,
+                                split: split as u32,
+                                probability: rule.probability,
+                            };
+                        }
+                    }
+                }
+            }
+        }
+        for item in items {
+            self.item_of_symbol[chart.symbol(item).index()] = 0;
+        }
+    }
+
+    fn fill_chains<O: Objective>(&mut self, forest: PackedForest<'_>, objective: &O, cell: usize) {
+        let chart = forest.chart;
+        let unary = forest.grammar.unary();
+        let items = chart.items(cell);
+        for item in items.clone() {
+            self.score[item] = self.made_score[item];
+        }
+        if unary.is_empty() {
+            return;
+        }
+        for bottom in items {
+            if self.made_score[bottom] == f64::NEG_INFINITY {
+                continue;
+            }
+            for (number, chain) in unary.chains(chart.symbol(bottom)).iter().enumerate() {
+                let path = unary.path(chain);
+                if path.len() == 1 {
+                    continue;
+                }
+                let path_items = forest.chain_items(cell, path);
+                let Some(top) = path_items[0] else { continue };
+                let score = self.made_score[bottom] + objective.chain(&path_items, chain.best);
+                if score > self.score[top] {
+                    self.score[top] = score;
+                    self.below[top] =
+                        Some(ChainBelow { item: bottom as u32, chain: number as u32 });
+                }
+            }
+        }
+    }
+
+    /// The best score of an item, minus infinity if it cannot be made.
+    pub fn score(&self, item: usize) -> f64 {
+        self.score[item]
+    }
+
+    /// The best score of an item as a rule or emission makes it, without a unary chain on top.
+    pub fn made_score(&self, item: usize) -> f64 {
+        self.made_score[item]
+    }
+
+    /// The best tree of the whole sentence, if there is one.
+    pub fn tree<O: Objective>(
+        &self,
+        forest: PackedForest<'_>,
+        objective: &O,
+    ) -> Option<Derivation> {
+        let chart = forest.chart;
+        let words = chart.cells().words();
+        let mut best: Option<(f64, usize, f64)> = None;
+        for item in chart.items(chart.cells().index(0, words)) {
+            let root = forest.grammar.rules().roots()[chart.symbol(item).index()];
+            if root == 0.0 || self.score[item] == f64::NEG_INFINITY {
+                continue;
+            }
+            let score = self.score[item] + objective.root(root);
+            if best.is_none_or(|(highest, _, _)| score > highest) {
+                best = Some((score, item, root));
+            }
+        }
+        let (_, item, root) = best?;
+        let mut derivation = self.subtree(forest, item, 0, words);
+        derivation.log_probability += root.ln();
+        Some(derivation)
+    }
+
+    /// The best tree below an item, which must be possible.
+    pub fn subtree(
+        &self,
+        forest: PackedForest<'_>,
+        item: usize,
+        start: usize,
+        end: usize,
+    ) -> Derivation {
+        let mut derivation = Derivation { nodes: Vec::new(), log_probability: 0.0 };
+        let mut stack = vec![(item, start, end)];
+        while let Some((item, start, end)) = stack.pop() {
+            let symbol = forest.chart.symbol(item);
+            let bottom = match self.below[item] {
+                None => {
+                    derivation.push(symbol, start, end);
+                    item
+                }
+                Some(below) => {
+                    let unary = forest.grammar.unary();
+                    let bottom = below.item as usize;
+                    let chain = &unary.chains(forest.chart.symbol(bottom))[below.chain as usize];
+                    derivation.log_probability += chain.best;
+                    for &symbol in unary.path(chain) {
+                        derivation.push(symbol, start, end);
+                    }
+                    bottom
+                }
+            };
+            match self.made[bottom] {
+                Made::Not => unreachable!("an item with a score is made of something"),
+                Made::Emission { probability } => derivation.log_probability += probability.ln(),
+                Made::Binary { left, right, split, probability } => {
+                    derivation.log_probability += probability.ln();
+                    stack.push((right as usize, split as usize, end));
+                    stack.push((left as usize, start, split as usize));
+                }
+            }
+        }
+        derivation
+    }
+}
+
+impl Derivation {
+    pub(super) fn push(&mut self, symbol: SymbolId, start: usize, end: usize) {
+        self.nodes.push(Node { symbol, start: start as u32, end: end as u32 });
+    }
+}

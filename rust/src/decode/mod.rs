@@ -1,0 +1,80 @@
+//! From a chart to trees.
+//!
+//! [`best`] finds the derivation that maximises an [`Objective`]; [`k_best`] the next best ones;
+//! [`objectives`] are what can be maximised; [`fragments`] covers a sentence that no tree spans.
+
+mod best;
+mod fragments;
+mod k_best;
+mod objectives;
+
+pub use best::Best;
+pub use fragments::cover;
+pub use k_best::KBest;
+pub use objectives::{LabelledRecall, Viterbi};
+
+use crate::chart::pcfg::Chart;
+use crate::grammar::{Grammar, SymbolId};
+
+/// The emission probabilities of the preterminals of each word.
+pub type Words = [Vec<(SymbolId, f64)>];
+
+/// A node of a derivation: a symbol over a span.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Node {
+    /// The symbol.
+    pub symbol: SymbolId,
+    /// The first word.
+    pub start: u32,
+    /// One past the last word.
+    pub end: u32,
+}
+
+/// A tree over the symbols of a grammar: its nodes in pre-order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Derivation {
+    /// Parents before their children, left before right.
+    pub nodes: Vec<Node>,
+    /// The logarithm of the product of the probabilities of its rules.
+    pub log_probability: f64,
+}
+
+/// What a decoder maximises: a sum over the parts of a derivation.
+pub trait Objective {
+    /// A symbol of probability `probability` at the root of the tree.
+    fn root(&self, probability: f64) -> f64;
+    /// An item that emits its word.
+    fn emission(&self, item: usize, probability: f64) -> f64;
+    /// An item that is rewritten by a binary rule.
+    fn binary(&self, item: usize, probability: f64) -> f64;
+    /// A chain of unary rules from `path[0]` down to the last of `path`, exclusive of what the last
+    /// one is made of; `items` are the items of the chart with these symbols, where they exist.
+    fn chain(&self, items: &[Option<usize>], log_probability: f64) -> f64;
+}
+
+/// All derivations of a sentence, packed: what decoders read.
+#[derive(Debug, Clone, Copy)]
+pub struct PackedForest<'a> {
+    /// The grammar.
+    pub grammar: &'a Grammar,
+    /// Its chart for the sentence.
+    pub chart: &'a Chart,
+    /// The sentence.
+    pub words: &'a Words,
+}
+
+impl PackedForest<'_> {
+    /// The probability with which a preterminal emits the word at `position`, zero if it can't.
+    fn emission(&self, position: usize, symbol: SymbolId) -> f64 {
+        self.words[position].iter().find(|entry| entry.0 == symbol).map_or(0.0, |entry| entry.1)
+    }
+
+    /// The items of the symbols on a chain in one cell.
+    fn chain_items(&self, cell: usize, path: &[SymbolId]) -> Vec<Option<usize>> {
+        let items = self.chart.items(cell);
+        let symbols = self.chart.symbols(items.clone());
+        path.iter()
+            .map(|symbol| symbols.binary_search(symbol).ok().map(|place| items.start + place))
+            .collect()
+    }
+}

@@ -1,0 +1,135 @@
+//! Which preterminals emit which words and tags.
+
+use super::rules::{GrammarError, SymbolId, check_probability, check_symbol};
+
+/// What is known of one position of a sentence: ids of [`Emissions`], at least one of them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Token {
+    /// A word; the grammar chooses its tag.
+    Word(u32),
+    /// A part-of-speech tag alone.
+    Tag(u32),
+    /// A word and the tag it has.
+    Tagged {
+        /// The word.
+        word: u32,
+        /// Its tag.
+        tag: u32,
+    },
+}
+
+/// The probability of a word under a tag that it was never seen with, when the tag is given.
+const UNSEEN_WITH_TAG: f64 = 1e-9;
+
+/// In the smoothed table every preterminal emits every word, this much as likely as in
+/// proportion to the preterminal's frequency.
+const SMOOTHING: f64 = 1e-6;
+
+/// For each word (or class of words) the preterminals that emit it, and for each tag the
+/// preterminals that end in it.
+#[derive(Debug, Clone)]
+pub struct Emissions {
+    offsets: Vec<usize>,
+    symbols: Vec<SymbolId>,
+    probabilities: Vec<f64>,
+    tags: Vec<Vec<SymbolId>>,
+    preterminals: Vec<SymbolId>,
+}
+
+impl Emissions {
+    /// Word `w` is emitted by `symbols[offsets[w]..offsets[w + 1]]` with the probabilities at the
+    /// same places; `tag_of_symbol` has the tag of each preterminal and -1 for other symbols.
+    pub fn new(
+        offsets: Vec<usize>,
+        symbols: Vec<u32>,
+        probabilities: Vec<f64>,
+        tag_of_symbol: &[i32],
+    ) -> Result<Self, GrammarError> {
+        if offsets.first() != Some(&0)
+            || offsets.windows(2).any(|pair| pair[0] > pair[1])
+            || offsets.last() != Some(&symbols.len())
+        {
+            return Err(GrammarError::Offsets { array: "emission" });
+        }
+        if probabilities.len() != symbols.len() {
+            return Err(GrammarError::Length {
+                array: "emission probabilities",
+                expected: symbols.len(),
+                found: probabilities.len(),
+            });
+        }
+        for (row, (&symbol, &probability)) in symbols.iter().zip(&probabilities).enumerate() {
+            check_symbol("emission", row, symbol, tag_of_symbol.len())?;
+            check_probability("emission", row, probability)?;
+        }
+        let number_of_tags = tag_of_symbol.iter().max().map_or(0, |&tag| (tag + 1).max(0) as usize);
+        let mut tags = vec![Vec::new(); number_of_tags];
+        let mut preterminals = Vec::new();
+        for (symbol, &tag) in tag_of_symbol.iter().enumerate() {
+            if tag >= 0 {
+                tags[tag as usize].push(SymbolId(symbol as u32));
+                preterminals.push(SymbolId(symbol as u32));
+            }
+        }
+        let symbols = symbols.into_iter().map(SymbolId).collect();
+        Ok(Self { offsets, symbols, probabilities, tags, preterminals })
+    }
+
+    pub(super) fn check(&self, symbols: usize) -> Result<(), GrammarError> {
+        for (row, &symbol) in self.symbols.iter().chain(&self.preterminals).enumerate() {
+            check_symbol("emission", row, symbol.0, symbols)?;
+        }
+        Ok(())
+    }
+
+    /// How many words and word classes there are.
+    pub fn number_of_words(&self) -> usize {
+        self.offsets.len() - 1
+    }
+
+    /// How many tags there are.
+    pub fn number_of_tags(&self) -> usize {
+        self.tags.len()
+    }
+
+    fn word(&self, word: u32) -> impl Iterator<Item = (SymbolId, f64)> + '_ {
+        let range = self.offsets[word as usize]..self.offsets[word as usize + 1];
+        self.symbols[range.clone()].iter().copied().zip(self.probabilities[range].iter().copied())
+    }
+
+    /// Write the preterminals of a token and their emission probabilities into `found`.
+    ///
+    /// With a tag alone each of its preterminals has probability one: it stands for the sum over
+    /// all its words. A word never seen with the tag it is given keeps the tag.
+    pub fn lookup(&self, token: Token, found: &mut Vec<(SymbolId, f64)>) {
+        found.clear();
+        match token {
+            Token::Word(word) => found.extend(self.word(word).filter(|entry| entry.1 > 0.0)),
+            Token::Tag(tag) => {
+                found.extend(self.tags[tag as usize].iter().map(|&symbol| (symbol, 1.0)));
+            }
+            Token::Tagged { word, tag } => {
+                let tagged = &self.tags[tag as usize];
+                found.extend(self.word(word).filter(|&(symbol, probability)| {
+                    probability > 0.0 && tagged.binary_search(&symbol).is_ok()
+                }));
+                if found.is_empty() {
+                    found.extend(tagged.iter().map(|&symbol| (symbol, UNSEEN_WITH_TAG)));
+                }
+            }
+        }
+    }
+
+    /// The same, but every preterminal (of the tag, if one is given) can emit every word.
+    pub fn lookup_smoothed(&self, token: Token, found: &mut Vec<(SymbolId, f64)>) {
+        self.lookup(token, found);
+        let floor = SMOOTHING * found.iter().map(|entry| entry.1).fold(0.0, f64::max);
+        let floor = if floor > 0.0 { floor } else { SMOOTHING };
+        let all = match token {
+            Token::Word(_) => &self.preterminals,
+            Token::Tag(tag) | Token::Tagged { tag, .. } => &self.tags[tag as usize],
+        };
+        let known: Vec<SymbolId> = found.iter().map(|entry| entry.0).collect();
+        found.extend(all.iter().filter(|symbol| !known.contains(symbol)).map(|&s| (s, floor)));
+    }
+}

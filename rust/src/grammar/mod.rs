@@ -1,0 +1,122 @@
+//! What a parser needs to know of a grammar: its rules, its emissions, its coarse projection and
+//! how its symbols are written in a tree.
+
+mod emissions;
+mod pairs;
+mod projection;
+mod rules;
+mod unary;
+
+pub use emissions::{Emissions, Token};
+pub use pairs::{PairIndex, RuleOfPair};
+pub use projection::Projection;
+pub use rules::{BinaryRule, GrammarError, Rules, SymbolId, UnaryRule};
+pub use unary::UnaryClosure;
+
+/// Labels in the order in which symbol `a` writes them, from the top of its chain to the bottom.
+///
+/// A symbol made by binarisation writes none, so that its children become those of its parent.
+#[derive(Debug, Clone)]
+pub struct Output {
+    offsets: Vec<u32>,
+    labels: Vec<u32>,
+    number_of_labels: usize,
+}
+
+impl Output {
+    /// The label chains of all symbols, one after the other.
+    pub fn new(offsets: Vec<u32>, labels: Vec<u32>) -> Result<Self, GrammarError> {
+        let ascending = offsets.first() == Some(&0)
+            && offsets.windows(2).all(|pair| pair[0] <= pair[1])
+            && offsets.last().map(|&end| end as usize) == Some(labels.len());
+        if !ascending {
+            return Err(GrammarError::Offsets { array: "output" });
+        }
+        let number_of_labels = labels.iter().max().map_or(0, |&label| label as usize + 1);
+        Ok(Self { offsets, labels, number_of_labels })
+    }
+
+    /// The labels that `symbol` writes.
+    pub fn labels(&self, symbol: SymbolId) -> &[u32] {
+        let row = symbol.index();
+        &self.labels[self.offsets[row] as usize..self.offsets[row + 1] as usize]
+    }
+
+    /// One more than the largest label.
+    pub fn number_of_labels(&self) -> usize {
+        self.number_of_labels
+    }
+
+    fn number_of_symbols(&self) -> usize {
+        self.offsets.len() - 1
+    }
+}
+
+/// A grammar ready for parsing.
+#[derive(Debug, Clone)]
+pub struct Grammar {
+    rules: Rules,
+    pairs: PairIndex,
+    unary: UnaryClosure,
+    emissions: Emissions,
+    output: Output,
+    projection: Option<Projection>,
+}
+
+impl Grammar {
+    /// Index `rules` for parsing.
+    ///
+    /// With a `coarse` map (a coarse symbol for each symbol, and each symbol's expected frequency)
+    /// parsing starts with a pass over the projected grammar.
+    pub fn new(
+        rules: Rules,
+        emissions: Emissions,
+        output: Output,
+        coarse: Option<(&[u32], &[f64])>,
+    ) -> Result<Self, GrammarError> {
+        let symbols = rules.number_of_symbols();
+        if output.number_of_symbols() != symbols {
+            return Err(GrammarError::Length {
+                array: "output",
+                expected: symbols,
+                found: output.number_of_symbols(),
+            });
+        }
+        emissions.check(symbols)?;
+        let projection =
+            coarse.map(|(map, weights)| Projection::new(&rules, map, weights)).transpose()?;
+        let pairs = PairIndex::new(&rules);
+        let unary = UnaryClosure::new(symbols, rules.unary())?;
+        Ok(Self { rules, pairs, unary, emissions, output, projection })
+    }
+
+    /// The rules as given.
+    pub fn rules(&self) -> &Rules {
+        &self.rules
+    }
+
+    /// Binary rules by their pair of children.
+    pub fn pairs(&self) -> &PairIndex {
+        &self.pairs
+    }
+
+    /// Unary rules, closed over chains.
+    pub fn unary(&self) -> &UnaryClosure {
+        &self.unary
+    }
+
+    /// Which preterminals emit which words and tags.
+    pub fn emissions(&self) -> &Emissions {
+        &self.emissions
+    }
+
+    /// How symbols are written in trees.
+    pub fn output(&self) -> &Output {
+        &self.output
+    }
+
+    /// The coarse grammar of the first pruning pass, if there is one.
+    pub fn projection(&self) -> Option<&Projection> {
+        self.projection.as_ref()
+    }
+}

@@ -1,0 +1,192 @@
+//! Symbols and weighted rules, validated.
+
+/// A symbol of a grammar. Fine and coarse grammars number their symbols separately.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SymbolId(pub u32);
+
+impl SymbolId {
+    /// The id as an index into an array with one element a symbol.
+    #[inline]
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// `parent -> left right`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct BinaryRule {
+    /// The symbol that is rewritten.
+    pub parent: SymbolId,
+    /// Its left child.
+    pub left: SymbolId,
+    /// Its right child.
+    pub right: SymbolId,
+    /// The probability of the rule given its parent.
+    pub probability: f64,
+}
+
+/// `parent -> child`.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct UnaryRule {
+    /// The symbol that is rewritten.
+    pub parent: SymbolId,
+    /// Its only child.
+    pub child: SymbolId,
+    /// The probability of the rule given its parent.
+    pub probability: f64,
+}
+
+/// The ways in which a grammar can be wrong.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum GrammarError {
+    /// A rule or an emission names a symbol that does not exist.
+    #[error("{array} {row} names symbol {symbol}, but there are only {symbols}")]
+    Symbol {
+        /// Which array.
+        array: &'static str,
+        /// Which of its rows.
+        row: usize,
+        /// The symbol it names.
+        symbol: u32,
+        /// How many symbols there are.
+        symbols: usize,
+    },
+    /// A probability is negative, infinite or not a number.
+    #[error("{array} {row} has probability {value}; it must be finite and not negative")]
+    Probability {
+        /// Which array.
+        array: &'static str,
+        /// Which of its rows.
+        row: usize,
+        /// The value found.
+        value: f64,
+    },
+    /// An array has the wrong length.
+    #[error("{array} has length {found}, expected {expected}")]
+    Length {
+        /// Which array.
+        array: &'static str,
+        /// The length it should have.
+        expected: usize,
+        /// The length it has.
+        found: usize,
+    },
+    /// Offsets do not start at zero, do not ascend or do not end at the length of their data.
+    #[error("{array} offsets must start at 0, ascend and end at the length of their data")]
+    Offsets {
+        /// Which array.
+        array: &'static str,
+    },
+    /// The same rule is given twice.
+    #[error("rule {row} ({array}) repeats an earlier one; add their probabilities instead")]
+    Duplicate {
+        /// Which array.
+        array: &'static str,
+        /// Which of its rows.
+        row: usize,
+    },
+    /// No symbol can be the root of a tree.
+    #[error("no symbol has a positive root probability")]
+    NoRoot,
+    /// A cycle of unary rules has probability one or more: sentences have infinite probability.
+    #[error("the unary rules from symbol {symbol} form a cycle of probability one or more")]
+    UnaryCycle {
+        /// A symbol on the cycle.
+        symbol: u32,
+    },
+}
+
+/// Root probabilities and rules over symbols `0..number_of_symbols`.
+#[derive(Debug, Clone)]
+pub struct Rules {
+    roots: Vec<f64>,
+    binary: Vec<BinaryRule>,
+    unary: Vec<UnaryRule>,
+}
+
+impl Rules {
+    /// Check and sort the rules; `roots` has one probability for each symbol.
+    pub fn new(
+        roots: Vec<f64>,
+        mut binary: Vec<BinaryRule>,
+        mut unary: Vec<UnaryRule>,
+    ) -> Result<Self, GrammarError> {
+        let symbols = roots.len();
+        for (row, &value) in roots.iter().enumerate() {
+            check_probability("root", row, value)?;
+        }
+        if !roots.iter().any(|&value| value > 0.0) {
+            return Err(GrammarError::NoRoot);
+        }
+        for (row, rule) in binary.iter().enumerate() {
+            for symbol in [rule.parent, rule.left, rule.right] {
+                check_symbol("binary rule", row, symbol.0, symbols)?;
+            }
+            check_probability("binary rule", row, rule.probability)?;
+        }
+        for (row, rule) in unary.iter().enumerate() {
+            for symbol in [rule.parent, rule.child] {
+                check_symbol("unary rule", row, symbol.0, symbols)?;
+            }
+            check_probability("unary rule", row, rule.probability)?;
+        }
+        binary.sort_unstable_by_key(|rule| (rule.left, rule.right, rule.parent));
+        unary.sort_unstable_by_key(|rule| (rule.child, rule.parent));
+        let same = |pair: &[BinaryRule]| {
+            (pair[0].left, pair[0].right, pair[0].parent)
+                == (pair[1].left, pair[1].right, pair[1].parent)
+        };
+        if let Some(row) = binary.windows(2).position(same) {
+            return Err(GrammarError::Duplicate { array: "binary rule", row });
+        }
+        let same =
+            |pair: &[UnaryRule]| (pair[0].child, pair[0].parent) == (pair[1].child, pair[1].parent);
+        if let Some(row) = unary.windows(2).position(same) {
+            return Err(GrammarError::Duplicate { array: "unary rule", row });
+        }
+        Ok(Self { roots, binary, unary })
+    }
+
+    /// How many symbols there are.
+    pub fn number_of_symbols(&self) -> usize {
+        self.roots.len()
+    }
+
+    /// The probability of each symbol at the root.
+    pub fn roots(&self) -> &[f64] {
+        &self.roots
+    }
+
+    /// Binary rules, sorted by left child, right child and parent.
+    pub fn binary(&self) -> &[BinaryRule] {
+        &self.binary
+    }
+
+    /// Unary rules, sorted by child and parent.
+    pub fn unary(&self) -> &[UnaryRule] {
+        &self.unary
+    }
+}
+
+pub(super) fn check_symbol(
+    array: &'static str,
+    row: usize,
+    symbol: u32,
+    symbols: usize,
+) -> Result<(), GrammarError> {
+    if symbol as usize >= symbols {
+        return Err(GrammarError::Symbol { array, row, symbol, symbols });
+    }
+    Ok(())
+}
+
+pub(super) fn check_probability(
+    array: &'static str,
+    row: usize,
+    value: f64,
+) -> Result<(), GrammarError> {
+    if !value.is_finite() || value < 0.0 {
+        return Err(GrammarError::Probability { array, row, value });
+    }
+    Ok(())
+}

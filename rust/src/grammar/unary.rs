@@ -1,0 +1,243 @@
+//! Unary rules closed over chains of any length.
+//!
+//! Write U for the matrix of unary probabilities, parents in rows. A node labelled `a` whose chain
+//! of unary rules ends in `b` has total probability N[a, b] with N = I + U + U^2 + ...; inside
+//! vectors are multiplied by N once per cell and outside vectors by its transpose. A tree shows,
+//! for each pair, the single most probable chain.
+
+use std::collections::BinaryHeap;
+
+use super::rules::{GrammarError, SymbolId, UnaryRule};
+
+/// Sums of longer chains change by less than this once the series has converged.
+const CONVERGED: f64 = 1e-18;
+
+/// A series that has not converged after so many terms is taken to diverge.
+const MOST_TERMS: usize = 10_000;
+
+/// One element of the closure: chains from `top` down to a given bottom symbol.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Chain {
+    /// The symbol at the top of the chain.
+    pub top: SymbolId,
+    /// The summed probability of all chains, the empty one included if `top` is the bottom.
+    pub total: f64,
+    /// The log-probability of the best chain (zero for the empty one).
+    pub best: f64,
+    path: (u32, u32),
+}
+
+/// The closure of the unary rules, by bottom symbol.
+#[derive(Debug, Clone)]
+pub struct UnaryClosure {
+    offsets: Vec<u32>,
+    chains: Vec<Chain>,
+    paths: Vec<SymbolId>,
+}
+
+impl UnaryClosure {
+    /// Close the rules over chains; fails if a cycle keeps all its probability.
+    pub fn new(symbols: usize, rules: &[UnaryRule]) -> Result<Self, GrammarError> {
+        if rules.is_empty() {
+            return Ok(Self { offsets: Vec::new(), chains: Vec::new(), paths: Vec::new() });
+        }
+        let parents = ParentsOf::new(symbols, rules);
+        let mut closure = Self { offsets: vec![0], chains: Vec::new(), paths: Vec::new() };
+        let mut total = vec![0.0f64; symbols];
+        for bottom in 0..symbols as u32 {
+            let reached = parents.totals(bottom, &mut total)?;
+            let best = parents.best_chains(bottom);
+            for (top, next) in best {
+                let start = closure.paths.len() as u32;
+                // The path of `top` is itself followed by that of the next symbol below it.
+                closure.paths.push(SymbolId(top));
+                if let Some(below) = next.below {
+                    let row = *closure.offsets.last().expect("starts with one") as usize;
+                    let chain = closure.chains[row..]
+                        .iter()
+                        .find(|chain| chain.top.0 == below)
+                        .expect("better chains come first");
+                    let (from, to) = chain.path;
+                    closure.paths.extend_from_within(from as usize..to as usize);
+                }
+                closure.chains.push(Chain {
+                    top: SymbolId(top),
+                    total: total[top as usize],
+                    best: next.log_probability,
+                    path: (start, closure.paths.len() as u32),
+                });
+            }
+            for symbol in reached {
+                total[symbol as usize] = 0.0;
+            }
+            closure.offsets.push(closure.chains.len() as u32);
+        }
+        Ok(closure)
+    }
+
+    /// Whether there are no unary rules, so that the closure changes nothing.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.offsets.is_empty()
+    }
+
+    /// All chains that end in `bottom`, the empty one included.
+    #[inline]
+    pub fn chains(&self, bottom: SymbolId) -> &[Chain] {
+        let row = bottom.index();
+        &self.chains[self.offsets[row] as usize..self.offsets[row + 1] as usize]
+    }
+
+    /// The best chain between two symbols, from top to bottom, both included.
+    pub fn path(&self, chain: &Chain) -> &[SymbolId] {
+        &self.paths[chain.path.0 as usize..chain.path.1 as usize]
+    }
+}
+
+/// Unary rules by child.
+struct ParentsOf<'a> {
+    offsets: Vec<usize>,
+    rules: &'a [UnaryRule],
+}
+
+/// The best way down from a symbol.
+#[derive(Clone, Copy)]
+struct Step {
+    log_probability: f64,
+    below: Option<u32>,
+}
+
+impl<'a> ParentsOf<'a> {
+    /// `rules` are sorted by child.
+    fn new(symbols: usize, rules: &'a [UnaryRule]) -> Self {
+        let offsets = (0..=symbols as u32)
+            .map(|child| rules.partition_point(|rule| rule.child.0 < child))
+            .collect();
+        Self { offsets, rules }
+    }
+
+    fn of(&self, child: u32) -> &'a [UnaryRule] {
+        &self.rules[self.offsets[child as usize]..self.offsets[child as usize + 1]]
+    }
+
+    /// Sum the series for one bottom symbol into `total` and return the symbols reached.
+    fn totals(&self, bottom: u32, total: &mut [f64]) -> Result<Vec<u32>, GrammarError> {
+        let mut reached = vec![bottom];
+        total[bottom as usize] = 1.0;
+        let mut layer = vec![(bottom, 1.0f64)];
+        for _ in 0..MOST_TERMS {
+            let mut next: Vec<(u32, f64)> = Vec::new();
+            for &(child, mass) in &layer {
+                for rule in self.of(child) {
+                    next.push((rule.parent.0, mass * rule.probability));
+                }
+            }
+            next.sort_unstable_by_key(|&(symbol, _)| symbol);
+            next.dedup_by(|later, earlier| {
+                let same = later.0 == earlier.0;
+                if same {
+                    earlier.1 += later.1;
+                }
+                same
+            });
+            next.retain(|&(symbol, mass)| mass > CONVERGED * total[symbol as usize]);
+            if next.is_empty() {
+                return Ok(reached);
+            }
+            for &(symbol, mass) in &next {
+                if total[symbol as usize] == 0.0 {
+                    reached.push(symbol);
+                }
+                total[symbol as usize] += mass;
+            }
+            layer = next;
+        }
+        Err(GrammarError::UnaryCycle { symbol: bottom })
+    }
+
+    /// Best chains that end in `bottom` by Dijkstra's algorithm, best first.
+    fn best_chains(&self, bottom: u32) -> Vec<(u32, Step)> {
+        let mut done: Vec<(u32, Step)> = Vec::new();
+        let mut queue =
+            BinaryHeap::from([Candidate { log_probability: 0.0, symbol: bottom, below: None }]);
+        while let Some(candidate) = queue.pop() {
+            if done.iter().any(|&(symbol, _)| symbol == candidate.symbol) {
+                continue;
+            }
+            let Candidate { log_probability, symbol, below } = candidate;
+            done.push((symbol, Step { log_probability, below }));
+            for rule in self.of(symbol).iter().filter(|rule| rule.probability > 0.0) {
+                queue.push(Candidate {
+                    log_probability: log_probability + rule.probability.ln(),
+                    symbol: rule.parent.0,
+                    below: Some(symbol),
+                });
+            }
+        }
+        done
+    }
+}
+
+#[derive(PartialEq)]
+struct Candidate {
+    log_probability: f64,
+    symbol: u32,
+    below: Option<u32>,
+}
+
+impl Eq for Candidate {}
+
+impl Ord for Candidate {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let key = |c: &Self| (std::cmp::Reverse(c.symbol), std::cmp::Reverse(c.below));
+        self.log_probability
+            .total_cmp(&other.log_probability)
+            .then_with(|| key(self).cmp(&key(other)))
+    }
+}
+
+impl PartialOrd for Candidate {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rule(parent: u32, child: u32, probability: f64) -> UnaryRule {
+        UnaryRule { parent: SymbolId(parent), child: SymbolId(child), probability }
+    }
+
+    #[test]
+    fn sums_all_chains_and_keeps_the_best() {
+        // Two ways from 0 down to 3: 0.5 * 0.5 and 0.1.
+        let mut rules = vec![rule(0, 1, 0.5), rule(1, 3, 0.5), rule(0, 3, 0.1)];
+        rules.sort_by_key(|rule| (rule.child, rule.parent));
+        let closure = UnaryClosure::new(4, &rules).unwrap();
+        let chain = *closure.chains(SymbolId(3)).iter().find(|chain| chain.top.0 == 0).unwrap();
+        assert!((chain.total - 0.35).abs() < 1e-15);
+        assert!((chain.best - 0.25f64.ln()).abs() < 1e-15);
+        assert_eq!(closure.path(&chain), [SymbolId(0), SymbolId(1), SymbolId(3)]);
+        assert_eq!(closure.chains(SymbolId(2)).len(), 1);
+    }
+
+    #[test]
+    fn sums_cycles_as_a_geometric_series() {
+        let rules = [rule(1, 0, 0.5), rule(0, 1, 0.5)];
+        let closure = UnaryClosure::new(2, &rules).unwrap();
+        let own = closure.chains(SymbolId(0)).iter().find(|chain| chain.top.0 == 0).unwrap();
+        assert!((own.total - 4.0 / 3.0).abs() < 1e-12);
+        assert_eq!(own.best, 0.0);
+    }
+
+    #[test]
+    fn refuses_a_cycle_that_keeps_all_its_probability() {
+        let rules = [rule(1, 0, 1.0), rule(0, 1, 1.0)];
+        assert_eq!(
+            UnaryClosure::new(2, &rules).unwrap_err(),
+            GrammarError::UnaryCycle { symbol: 0 }
+        );
+    }
+}
