@@ -6,6 +6,7 @@
 mod enter;
 mod errors;
 mod model_file;
+mod parser;
 mod trees;
 
 use pyo3::prelude::*;
@@ -15,6 +16,7 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     model_file::register(module)?;
+    parser::register(module)?;
     trees::register(module)?;
     Ok(())
 }
