@@ -1,0 +1,79 @@
+"""Trees for the tests of scoring: read from text, read from files, or random."""
+
+import re
+from pathlib import Path
+
+from hypothesis import strategies as st
+
+from lpcfg.tree import Tree
+
+SHARED = Path(__file__).parents[2] / "shared" / "evalb"
+TAGS = ["NN", "VB", "DT", ",", ".", "''", "POS", "-NONE-"]
+LABELS = ["S", "NP", "VP", "ADVP", "PRT", "NP-SBJ", "TOP"]
+
+
+def forest(text):
+    tokens = re.findall(r"\(|\)|[^\s()]+", text)
+    trees = []
+    stack = [("", trees)]
+    position = 0
+    while position < len(tokens):
+        token = tokens[position]
+        if token == "(":
+            label = ""
+            if tokens[position + 1] not in "()":
+                position += 1
+                label = tokens[position]
+            stack.append((label, []))
+        elif token == ")":
+            label, content = stack.pop()
+            is_word = content and isinstance(content[0], str)
+            stack[-1][1].append(Tree(label, content[0] if is_word else content))
+        else:
+            stack[-1][1].append(token)
+        position += 1
+    return trees
+
+
+def tree(text):
+    (found,) = forest(text)
+    return found
+
+
+def read_forests(path):
+    """One sentence a line, as EVALB reads them: nothing, a tree, or several."""
+    return [forest(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def leaves(tags):
+    return [Tree(tag, f"w{position}") for position, tag in enumerate(tags)]
+
+
+@st.composite
+def random_tree(draw, leaves, root="TOP"):
+    """A tree over the leaves: neighbours are grouped until one node is left."""
+    nodes = list(leaves)
+    for _ in range(draw(st.integers(0, 2 * len(leaves)))):
+        start = draw(st.integers(0, len(nodes) - 1))
+        end = draw(st.integers(start + 1, len(nodes)))
+        nodes[start:end] = [Tree(draw(st.sampled_from(LABELS)), nodes[start:end])]
+    return Tree(root, nodes)
+
+
+@st.composite
+def gold_and_predicted(draw, same_tags=False):
+    """Two trees over the same words, with tags that agree always or mostly."""
+    tags = draw(st.lists(st.sampled_from(TAGS), min_size=1, max_size=8))
+    gold = draw(random_tree(leaves(tags)))
+    if not same_tags:
+        changed = draw(st.dictionaries(st.integers(0, 7), st.sampled_from(TAGS), max_size=2))
+        tags = [changed.get(position, tag) for position, tag in enumerate(tags)]
+    return gold, draw(random_tree(leaves(tags)))
+
+
+@st.composite
+def gold_and_attempt(draw):
+    """As above, but now and then there is no tree, an empty one, or one over other words."""
+    gold, predicted = draw(gold_and_predicted())
+    failure = draw(st.sampled_from([predicted] * 4 + [None, Tree("", []), Tree("NN", "other")]))
+    return gold, failure
