@@ -3,11 +3,15 @@
 import re
 from pathlib import Path
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from lpcfg.tree import Tree
 
 SHARED = Path(__file__).parents[2] / "shared" / "evalb"
+# No deadline: how long an example takes depends on what else the machine does.
+quick = settings(max_examples=60, deadline=None)
+
 TAGS = ["NN", "VB", "DT", ",", ".", "''", "POS", "-NONE-"]
 LABELS = ["S", "NP", "VP", "ADVP", "PRT", "NP-SBJ", "TOP"]
 

@@ -12,7 +12,7 @@ from lpcfg.evalb import Status, compare
 from lpcfg.evalb_parameters import COLLINS, NEW, EvalbParameters, find_parameters, read_parameters
 from lpcfg.evalb_report import HEADING, evalb
 from lpcfg.tree import Tree
-from scoring_trees import SHARED, gold_and_predicted, read_forests, tree
+from scoring_trees import SHARED, gold_and_predicted, quick, read_forests, tree
 
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason=f"needs the EVALB cases in {SHARED}")
 
@@ -303,6 +303,7 @@ def naive_brackets(node):
     return found, inside
 
 
+@quick
 @given(gold_and_predicted(same_tags=True))
 def test_matches_and_crossings_by_brute_force(pair):
     gold, _ = naive_brackets(pair[0])
@@ -321,6 +322,7 @@ def test_matches_and_crossings_by_brute_force(pair):
     assert result.tags == result.words == len(words)
 
 
+@quick
 @given(gold_and_predicted())
 def test_a_sentence_is_valid_or_empty(pair):
     result = compare(outline(pair[0]), outline(pair[1]), NEW)

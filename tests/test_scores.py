@@ -15,7 +15,7 @@ from lpcfg.evalb_parameters import COLLINS, NEW, EvalbParameters
 from lpcfg.scores import Failure, Scores, evaluate
 from lpcfg.strict import compare_strictly
 from lpcfg.tree import Tree
-from scoring_trees import SHARED, gold_and_attempt, gold_and_predicted, read_forests, tree
+from scoring_trees import SHARED, gold_and_attempt, gold_and_predicted, quick, read_forests, tree
 
 GOLD = tree("(ROOT (S (NP (DT the) (NN rain)) (VP (VBD fell) (PRT (RP down))) (. .)))")
 RIGHT = tree("(TOP (S (NP (DT the) (NN rain)) (VP (VBD fell) (ADVP (RP down))) (. .)))")
@@ -177,6 +177,7 @@ def score_pairs(pairs):
     return evaluate([gold for gold, _ in pairs], [predicted for _, predicted in pairs])
 
 
+@quick
 @given(st.lists(gold_and_attempt(), max_size=6), st.data())
 def test_shards_add_up_in_any_grouping(pairs, data):
     first, second = sorted(data.draw(st.tuples(*[st.integers(0, len(pairs))] * 2)))
@@ -189,6 +190,7 @@ def test_shards_add_up_in_any_grouping(pairs, data):
     assert Scores() + whole == whole == whole + Scores()
 
 
+@quick
 @given(st.lists(gold_and_attempt(), max_size=5), st.data())
 def test_the_order_of_sentences_does_not_matter(pairs, data):
     shuffled = data.draw(st.permutations(pairs))
@@ -198,6 +200,7 @@ def test_the_order_of_sentences_does_not_matter(pairs, data):
     assert reasons[0] == reasons[1]
 
 
+@quick
 @given(gold_and_predicted())
 def test_a_tree_against_itself_is_perfect(pair):
     scores = evaluate(pair, pair)
@@ -223,6 +226,7 @@ def naive_brackets(node, kept, position=0):
     return found, inside, position
 
 
+@quick
 @given(gold_and_predicted())
 def test_matches_by_brute_force(pair):
     # Without traces, the words of both trees have the same positions.
@@ -243,6 +247,7 @@ def test_matches_by_brute_force(pair):
     assert result.unlabelled_matched == (spans[0] & spans[1]).total()
 
 
+@quick
 @given(gold_and_predicted(same_tags=True))
 def test_where_evalb_drops_nothing_the_figures_agree(pair):
     scores = score_pairs([pair])
