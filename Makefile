@@ -28,7 +28,7 @@ $(TOOLS): pyproject.toml
 	@touch $@
 
 $(INSTALLED): $(SOURCES) $(TOOLS)
-	cd rust && VIRTUAL_ENV=$(abspath $(VENV)) ../$(BIN)/maturin develop --release --extras dev --quiet
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --extras dev --quiet
 	@touch $@
 
 demo: $(INSTALLED)
@@ -55,7 +55,7 @@ bench: $(INSTALLED)
 	$(BIN)/python benches/treebank.py
 
 wheel: $(TOOLS)
-	cd rust && ../$(BIN)/maturin build --release --out ../dist
+	$(BIN)/maturin build --release --out dist
 
 clean:
 	rm -rf $(VENV) rust/target dist

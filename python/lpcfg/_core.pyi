@@ -8,7 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "Grammar",
     "ModelFile",
+    "Parser",
     "__version__",
     "write_model_file",
 ]
@@ -58,3 +60,49 @@ def write_model_file(
 
     Equal contents give equal bytes.
     """
+
+# Parsing
+
+@final
+class Grammar:
+    """A grammar indexed for parsing."""
+
+    def __new__(
+        cls,
+        *,
+        roots: npt.NDArray[np.float64],
+        binary_rules: npt.NDArray[np.uint32],
+        binary_probabilities: npt.NDArray[np.float64],
+        unary_rules: npt.NDArray[np.uint32],
+        unary_probabilities: npt.NDArray[np.float64],
+        emission_offsets: npt.NDArray[np.int64],
+        emission_symbols: npt.NDArray[np.uint32],
+        emission_probabilities: npt.NDArray[np.float64],
+        tag_of_symbol: npt.NDArray[np.int32],
+        output_offsets: npt.NDArray[np.uint32],
+        output_labels: npt.NDArray[np.uint32],
+        coarse: npt.NDArray[np.uint32] | None = None,
+        weights: npt.NDArray[np.float64] | None = None,
+    ) -> Grammar: ...
+
+@final
+class Parser:
+    """A grammar with a pool of threads."""
+
+    def __new__(cls, grammar: Grammar, threads: int) -> Parser: ...
+    def analyze(
+        self,
+        offsets: npt.NDArray[np.int64],
+        words: npt.NDArray[np.uint32] | None,
+        tags: npt.NDArray[np.uint32] | None,
+        *,
+        decoder: str,
+        coarse_threshold: float,
+        threshold: float,
+        candidates: int,
+        marginals: bool,
+    ) -> dict[str, npt.NDArray[Any]]:
+        """Parse sentences given as ids of words, of tags or of both, one after the other.
+
+        Returns a dictionary of arrays, read by `lpcfg.parser`.
+        """

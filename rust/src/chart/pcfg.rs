@@ -227,7 +227,7 @@ impl PcfgPass {
         let Bounds { mask, widest } = bounds;
         for width in 1..=words.len().min(widest) {
             cancel.check()?;
-            for start in 0..=words.len() - width {
+            for (start, emissions) in words[..=words.len() - width].iter().enumerate() {
                 let end = start + width;
                 let cell = cells.index(start, end);
                 let allows = |symbol: SymbolId| match mask {
@@ -240,7 +240,7 @@ impl PcfgPass {
                     continue;
                 }
                 let reference = if width == 1 {
-                    self.sum_emissions(&words[start], allows)
+                    self.sum_emissions(emissions, allows)
                 } else {
                     self.sum_splits(grammar.pairs(), chart, start, end, allows)
                 };

@@ -23,8 +23,8 @@ pub fn cover(forest: PackedForest<'_>, best: &Best) -> Vec<Fragment> {
     let mut covers: Vec<Option<(usize, f64, Option<Fragment>)>> = vec![Some((0, 0.0, None))];
     for end in 1..=words {
         let mut chosen: Option<(usize, f64, Option<Fragment>)> = None;
-        for start in 0..end {
-            let Some((count, score, _)) = covers[start] else { continue };
+        for (start, cover) in covers.iter().enumerate() {
+            let Some((count, score, _)) = *cover else { continue };
             let item = chart
                 .items(chart.cells().index(start, end))
                 .filter(|&item| best.score(item) > f64::NEG_INFINITY)

@@ -135,7 +135,7 @@ impl PyParser {
 
     /// Parse sentences given as ids of words, of tags or of both, one after the other.
     ///
-    /// Returns a dictionary of arrays; see `Analyses` in `lpcfg.parser`.
+    /// Returns a dictionary of arrays; read by `lpcfg.parser`.
     #[pyo3(signature = (
         offsets, words, tags, *, decoder, coarse_threshold, threshold, candidates, marginals
     ))]

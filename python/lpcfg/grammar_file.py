@@ -1,0 +1,109 @@
+"""Grammars as model files."""
+
+from __future__ import annotations
+
+from os import PathLike
+from typing import Any
+
+import numpy as np
+
+from lpcfg.errors import GrammarError, ModelFileError
+from lpcfg.grammar import Grammar
+from lpcfg.lexicon import Lexicon
+from lpcfg.model_file import (
+    ModelFile,
+    pack_strings,
+    read_document,
+    unpack_strings,
+    write_model_file,
+)
+from lpcfg.symbol import Symbol
+from lpcfg.word_classes import word_classes_from_dict
+
+__all__ = ["load", "save"]
+
+_DOCUMENT = {"kind": str, "symbols": list, "word_classes": dict, "provenance": dict}
+
+
+def save(grammar: Grammar, path: str | PathLike[str]) -> None:
+    """Write a grammar to one file; an existing file is replaced only once all is written.
+
+    >>> import tempfile, pathlib
+    >>> grammar = Grammar.from_string("S -> NP VP \\n NP -> 'it' \\n VP -> 'rained'")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "weather.lpcfg")
+    ...     save(grammar, path)
+    ...     print(*load(path).symbols)
+    S NP VP
+    """
+    lexicon = grammar.lexicon
+    arrays = {
+        "roots": grammar.roots,
+        "binary_rules": grammar.binary_rules,
+        "binary_probabilities": grammar.binary_probabilities,
+        "unary_rules": grammar.unary_rules,
+        "unary_probabilities": grammar.unary_probabilities,
+        "emission_offsets": lexicon.offsets,
+        "emission_symbols": lexicon.symbols,
+        "emission_probabilities": lexicon.probabilities,
+        **pack_strings("words", lexicon.words),
+        **pack_strings("classes", lexicon.classes),
+    }
+    if grammar.coarse is not None and grammar.weights is not None:
+        arrays |= {"coarse": grammar.coarse, "weights": grammar.weights}
+    document = {
+        "kind": "grammar",
+        "symbols": [symbol.to_json() for symbol in grammar.symbols],
+        "word_classes": lexicon.classifier.to_dict(),
+        "lowercase_initial": lexicon.lowercase_initial,
+        "provenance": dict(grammar.provenance),
+    }
+    write_model_file(path, arrays, document)
+
+
+def load(path: str | PathLike[str]) -> Grammar:
+    """Read a grammar; every length and index is checked before it is used.
+
+    >>> load("missing.lpcfg")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
+    """
+    file = ModelFile(path)
+    document = read_document(file, _DOCUMENT)
+    if document["kind"] != "grammar":
+        raise ModelFileError(f"{file.path}: holds a {document['kind']}, not a grammar")
+    try:
+        grammar = _grammar(file, document)
+        # The core checks all indices and probabilities as it takes them in.
+        _ = grammar.core
+    except (GrammarError, KeyError, TypeError, ValueError) as error:
+        if isinstance(error, ModelFileError):
+            raise
+        raise ModelFileError(f"{file.path}: {error}") from error
+    return grammar
+
+
+def _grammar(file: ModelFile, document: dict[str, Any]) -> Grammar:
+    symbols = tuple(Symbol.from_json(symbol) for symbol in document["symbols"])
+    count = len(symbols)
+    has_coarse = "coarse" in file.names()
+    return Grammar(
+        symbols=symbols,
+        roots=file.array("roots", np.float64, (count,)),
+        binary_rules=file.array("binary_rules", np.uint32, (None, 3)),
+        binary_probabilities=file.array("binary_probabilities", np.float64, (None,)),
+        unary_rules=file.array("unary_rules", np.uint32, (None, 2)),
+        unary_probabilities=file.array("unary_probabilities", np.float64, (None,)),
+        lexicon=Lexicon(
+            words=unpack_strings(file, "words"),
+            classes=unpack_strings(file, "classes"),
+            classifier=word_classes_from_dict(document["word_classes"]),
+            offsets=file.array("emission_offsets", np.int64, (None,)),
+            symbols=file.array("emission_symbols", np.int32, (None,)),
+            probabilities=file.array("emission_probabilities", np.float64, (None,)),
+            lowercase_initial=bool(document.get("lowercase_initial", False)),
+        ),
+        coarse=file.array("coarse", np.uint32, (count,)) if has_coarse else None,
+        weights=file.array("weights", np.float64, (count,)) if has_coarse else None,
+        provenance=document["provenance"],
+    )

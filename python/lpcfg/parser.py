@@ -1,0 +1,290 @@
+"""Parse sentences with a grammar."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from itertools import islice, repeat
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lpcfg import _core
+from lpcfg.errors import InputError
+from lpcfg.grammar import Grammar
+from lpcfg.tree import Tree
+
+__all__ = ["DECODERS", "STATUSES", "LabelledSpan", "Parse", "Parser", "Pruning"]
+
+DECODERS = ("max-recall", "viterbi")
+
+#: What became of a sentence, from the usual case to the last resort.
+STATUSES = ("parsed", "loosened", "smoothed", "fragments")
+
+#: Sentences that go to the core at once: enough to keep all threads busy, few enough to stream.
+BATCH = 256
+
+
+class Pruning(NamedTuple):
+    """Posterior probabilities below which parts of the chart are dropped.
+
+    ``coarse`` applies to classes of symbols after the first pass, ``fine`` to symbols.
+
+    >>> Pruning(fine=1e-6)
+    Pruning(coarse=0.0001, fine=1e-06)
+    """
+
+    coarse: float = 1e-4
+    fine: float = 1e-5
+
+
+class LabelledSpan(NamedTuple):
+    """A labelled span of words, and the probability that the sentence's tree has it."""
+
+    label: str
+    start: int
+    end: int
+    probability: float
+
+
+@dataclass(frozen=True)
+class Parse:
+    """What a parser knows of a sentence.
+
+    ``status`` says how the tree was found: ``parsed``, or after pruning less (``loosened``), or
+    after letting every word have every tag (``smoothed``), or not at all (``fragments``: the
+    largest pieces that can be parsed stand side by side under a root).
+    """
+
+    tree: Tree
+    status: str
+    #: Of the tree and the sentence together; minus infinity for fragments.
+    log_probability: float
+    #: Of the sentence: the sum over all its trees.
+    sentence_log_probability: float
+    #: The labelled spans of the tree in pre-order, those of single words included.
+    spans: tuple[LabelledSpan, ...]
+    #: The best trees with their log-probabilities if several were asked for; `tree` is the first.
+    candidates: tuple[tuple[Tree, float], ...] = ()
+
+
+class Parser:
+    """Finds the trees of sentences.
+
+    ``decoder`` is what the best tree maximises: ``max-recall`` the expected number of right
+    labelled brackets, ``viterbi`` the tree's probability. ``prune`` is a :class:`Pruning`, one
+    threshold for both passes, or None for an exact and slow search. ``n_jobs`` is the number of
+    threads, -1 for one on each core; the result does not depend on it.
+
+    >>> grammar = Grammar.from_string("S -> NP VP [1] \\n NP -> 'it' [1] \\n VP -> 'rained' [1]")
+    >>> print(Parser(grammar).parse(words=["it", "rained"]))
+    (S (NP it) (VP rained))
+    """
+
+    def __init__(
+        self,
+        grammar: Grammar,
+        *,
+        decoder: str = "max-recall",
+        prune: Pruning | float | None = Pruning(),  # noqa: B008 - an immutable default
+        n_jobs: int = -1,
+    ) -> None:
+        if decoder not in DECODERS:
+            raise InputError(f"decoder must be one of {', '.join(DECODERS)}, not {decoder!r}")
+        if not isinstance(prune, Pruning):
+            prune = Pruning(0.0, 0.0) if prune is None else Pruning(prune, prune)
+        for name, threshold in prune._asdict().items():
+            if not 0.0 <= threshold < 1.0:
+                raise InputError(f"prune: the {name} threshold must be in [0, 1), not {threshold}")
+        self.grammar = grammar
+        self.decoder = decoder
+        self.prune = prune
+        self.n_jobs = n_jobs
+        self._core = _core.Parser(grammar.core, threads=_threads(n_jobs))
+
+    def parse(
+        self, tags: Sequence[str] | None = None, *, words: Sequence[str] | None = None
+    ) -> Tree:
+        """The best tree of a sentence given by its tags, its words, or both."""
+        return self.analyze(tags, words=words).tree
+
+    def analyze(
+        self,
+        tags: Sequence[str] | None = None,
+        *,
+        words: Sequence[str] | None = None,
+        candidates: int = 1,
+    ) -> Parse:
+        """The best tree of a sentence with its probability, and more trees on request."""
+        batch = self._run([(tags, words)], candidates=candidates)
+        return next(iter(batch))
+
+    def parse_many(
+        self,
+        tags: Iterable[Sequence[str]] | None = None,
+        *,
+        words: Iterable[Sequence[str]] | None = None,
+        batch_size: int = BATCH,
+    ) -> Iterator[Tree]:
+        """The best trees of many sentences, lazily and in their order."""
+        for parse in self.analyze_many(tags, words=words, batch_size=batch_size):
+            yield parse.tree
+
+    def analyze_many(
+        self,
+        tags: Iterable[Sequence[str]] | None = None,
+        *,
+        words: Iterable[Sequence[str]] | None = None,
+        candidates: int = 1,
+        batch_size: int = BATCH,
+    ) -> Iterator[Parse]:
+        """What :meth:`analyze` gives, for many sentences, lazily and in their order."""
+        if tags is None and words is None:
+            raise InputError("give the tags of the sentences, their words, or both")
+        pairs = zip(
+            repeat(None) if tags is None else tags,
+            repeat(None) if words is None else words,
+            strict=tags is not None and words is not None,
+        )
+        done = 0
+        while chunk := list(islice(pairs, batch_size)):
+            yield from self._run(chunk, candidates=candidates, first=done)
+            done += len(chunk)
+
+    def marginals(
+        self, tags: Sequence[str] | None = None, *, words: Sequence[str] | None = None
+    ) -> NDArray[np.void]:
+        """The probabilities of all labelled spans that were not pruned, as a structured array.
+
+        Its fields are ``start``, ``end``, ``label`` and ``probability``.
+        """
+        columns = self._columns([(tags, words)], candidates=1, marginals=True)
+        names = np.array(self.grammar.labels)
+        fields = [("start", "i4"), ("end", "i4"), ("label", names.dtype), ("probability", "f8")]
+        table = np.empty(len(columns["marginal_labels"]), dtype=fields)
+        table["start"] = columns["marginal_starts"]
+        table["end"] = columns["marginal_ends"]
+        table["label"] = names[columns["marginal_labels"]]
+        table["probability"] = columns["marginal_probabilities"]
+        return table
+
+    def _run(
+        self, sentences: Sequence[_Sentence], *, candidates: int, first: int = 0
+    ) -> Iterator[Parse]:
+        columns = self._columns(sentences, candidates=candidates, marginals=False, first=first)
+        labels = [self.grammar.labels[label] for label in columns["span_labels"].tolist()]
+        spans = [
+            LabelledSpan(*row)
+            for row in zip(
+                labels,
+                columns["span_starts"].tolist(),
+                columns["span_ends"].tolist(),
+                columns["span_probabilities"].tolist(),
+                strict=True,
+            )
+        ]
+        span_offsets = columns["span_offsets"].tolist()
+        tree_offsets = columns["tree_offsets"].tolist()
+        log_probabilities = columns["tree_log_probabilities"].tolist()
+        for row, (tags, words) in enumerate(sentences):
+            tokens = tags if words is None else words
+            assert tokens is not None
+            trees = []
+            for tree in range(tree_offsets[row], tree_offsets[row + 1]):
+                own = spans[span_offsets[tree] : span_offsets[tree + 1]]
+                trees.append((_build(own, tokens), log_probabilities[tree], own))
+            best, log_probability, own = trees[0]
+            yield Parse(
+                tree=best,
+                status=STATUSES[columns["statuses"][row]],
+                log_probability=log_probability,
+                sentence_log_probability=float(columns["log_probabilities"][row]),
+                spans=tuple(own),
+                candidates=tuple((tree, score) for tree, score, _ in trees),
+            )
+
+    def _columns(
+        self, sentences: Sequence[_Sentence], *, candidates: int, marginals: bool, first: int = 0
+    ) -> dict[str, NDArray[np.generic]]:
+        if candidates < 1:
+            raise InputError(f"candidates must be at least 1, not {candidates}")
+        lengths = [_length(tags, words, first + row) for row, (tags, words) in enumerate(sentences)]
+        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
+        word_ids = tag_ids = None
+        if sentences[0][1] is not None:
+            encode = self.grammar.lexicon.encode
+            word_ids = np.concatenate([encode(words, tags) for tags, words in sentences if words])
+            word_ids = word_ids.astype(np.uint32)
+        if sentences[0][0] is not None:
+            tag_ids = np.array(
+                [
+                    self._tag_id(tag, first + row, place)
+                    for row, (tags, _) in enumerate(sentences)
+                    for place, tag in enumerate(tags or ())
+                ],
+                dtype=np.uint32,
+            )
+        return self._core.analyze(
+            offsets,
+            word_ids,
+            tag_ids,
+            decoder=self.decoder,
+            coarse_threshold=self.prune.coarse,
+            threshold=self.prune.fine,
+            candidates=candidates,
+            marginals=marginals,
+        )
+
+    def _tag_id(self, tag: str, row: int, place: int) -> int:
+        found = self.grammar.tag_ids.get(tag)
+        if found is not None:
+            return found
+        near = get_close_matches(tag, self.grammar.tag_ids, n=3, cutoff=0.0)
+        raise InputError(
+            f"sentence {row + 1}, token {place + 1}: the grammar has no tag {tag!r}; "
+            f"the nearest it has are {', '.join(map(repr, near))}"
+        )
+
+
+_Sentence = tuple[Sequence[str] | None, Sequence[str] | None]
+
+
+def _threads(n_jobs: int) -> int:
+    if n_jobs == -1:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if n_jobs < 1:
+        raise InputError(f"n_jobs must be a number of threads or -1 for all cores, not {n_jobs}")
+    return n_jobs
+
+
+def _length(tags: Sequence[str] | None, words: Sequence[str] | None, row: int) -> int:
+    """The number of tokens of a sentence, after checking that it can be parsed."""
+    for name, tokens in (("tags", tags), ("words", words)):
+        if isinstance(tokens, str):
+            raise InputError(
+                f"sentence {row + 1}: {name} must be a sequence of strings, not one string; "
+                f"split it first: {tokens!r}.split()"
+            )
+    if tags is not None and words is not None and len(tags) != len(words):
+        raise InputError(f"sentence {row + 1}: {len(tags)} tags but {len(words)} words")
+    tokens = tags if words is None else words
+    if tokens is None:
+        raise InputError("give the tags of the sentence, its words, or both")
+    if len(tokens) == 0:
+        raise InputError(f"sentence {row + 1} is empty")
+    return len(tokens)
+
+
+def _build(spans: Sequence[LabelledSpan], words: Sequence[str]) -> Tree:
+    """A tree from its labelled spans in pre-order."""
+    # Backwards, all parts of a node are complete before it, the leftmost on top.
+    stack: list[tuple[int, int, Tree]] = []
+    for label, start, end, _ in reversed(spans):
+        children = []
+        while stack and stack[-1][0] >= start and stack[-1][1] <= end:
+            children.append(stack.pop()[2])
+        stack.append((start, end, Tree(label, children or words[start])))
+    return stack[0][2]
