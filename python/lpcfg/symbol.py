@@ -1,0 +1,76 @@
+"""What the nodes of transformed trees are called."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from lpcfg.errors import InputError
+
+__all__ = ["Symbol"]
+
+
+class Symbol(NamedTuple):
+    """The name of a node in a transformed tree, kept in parts so that labels may hold anything.
+
+    ``labels`` are those of a collapsed unary chain from top to bottom; for a preterminal the last
+    one is the tag. ``ancestors`` are the labels of parent, grandparent and so on, as far as they
+    are remembered. ``siblings`` is None for a node of the tree; a node made by binarisation has a
+    tuple of the sibling labels it remembers, and one label: that of the node it is a part of.
+
+    >>> print(Symbol(("S", "VP")), Symbol(("NP",), ("S",)), Symbol(("NP",), (), ("DT",)))
+    S+VP NP^S @NP[DT]
+    """
+
+    labels: tuple[str, ...]
+    ancestors: tuple[str, ...] = ()
+    siblings: tuple[str, ...] | None = None
+    preterminal: bool = False
+
+    @property
+    def made(self) -> bool:
+        """Whether binarisation made the node; such nodes vanish on the way back.
+
+        >>> Symbol(("NP",)).made, Symbol(("NP",), siblings=()).made
+        (False, True)
+        """
+        return self.siblings is not None
+
+    def __str__(self) -> str:
+        text = "+".join(self.labels)
+        if self.siblings is not None:
+            text = f"@{text}[{','.join(self.siblings)}]"
+        return "^".join((text, *self.ancestors))
+
+    def to_json(self) -> list[object]:
+        """The symbol as a list that JSON can hold.
+
+        >>> Symbol(("NP",), ("S",)).to_json()
+        [['NP'], ['S'], None, False]
+        """
+        siblings = None if self.siblings is None else list(self.siblings)
+        return [list(self.labels), list(self.ancestors), siblings, self.preterminal]
+
+    @classmethod
+    def from_json(cls, value: object) -> Symbol:
+        """Undo :meth:`to_json`, with everything checked.
+
+        >>> Symbol.from_json([["NP"], ["S"], None, False])
+        Symbol(labels=('NP',), ancestors=('S',), siblings=None, preterminal=False)
+        """
+        match value:
+            case [labels, ancestors, siblings, bool(preterminal)]:
+                names = _labels(labels, value)
+                if not names:
+                    raise InputError(f"a symbol needs a label: {value!r}")
+                remembered = None if siblings is None else _labels(siblings, value)
+                return cls(names, _labels(ancestors, value), remembered, preterminal)
+        raise InputError(f"not a symbol of four parts: {value!r}")
+
+
+def _labels(value: object, symbol: object) -> tuple[str, ...]:
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        labels = tuple(label for label in value if isinstance(label, str))
+        if len(labels) == len(value):
+            return labels
+    raise InputError(f"labels must be lists of strings: {symbol!r}")

@@ -1,0 +1,342 @@
+"""Classes that stand in for rare and unknown words.
+
+A class is named by its features, the most general first: ``UNK-LC-NUM-DASH`` is lower case, with
+a digit and a dash. It backs off to more general ones, one feature at a time, down to ``UNK``.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lpcfg.errors import ModelFileError
+
+__all__ = [
+    "UNKNOWN",
+    "EnglishClasses",
+    "LearntClasses",
+    "TagClasses",
+    "WordClasses",
+    "word_classes_from_dict",
+]
+
+UNKNOWN = "UNK"
+_FEATURE = "-"
+_SUFFIX = "~"
+
+
+class WordClasses(ABC):
+    """A classifier of words; ``fallbacks`` leads from any class to ``UNK``."""
+
+    kind: ClassVar[str]
+    tells_tag: ClassVar[bool] = False  # whether words of a class have one tag by definition
+
+    @abstractmethod
+    def class_of(
+        self,
+        word: str,
+        initial: bool = False,
+        known_lowercase: bool = False,
+        tag: str | None = None,
+    ) -> str:
+        """The class of a word.
+
+        ``initial`` says that the word opens a sentence, so that a capital tells little;
+        ``known_lowercase`` that its lower-cased form is a known word; ``tag`` is its
+        part-of-speech tag where that is known. Any string will do, the empty one too.
+        """
+
+    def fallbacks(self, name: str) -> tuple[str, ...]:
+        """More and more general classes for ``name``, ending with ``UNK``.
+
+        >>> EnglishClasses().fallbacks("UNK-LC-NUM-DASH")
+        ('UNK-LC-NUM', 'UNK-LC', 'UNK')
+        """
+        return tuple(_drop_features(name))
+
+    def to_dict(self) -> dict[str, object]:
+        """Everything :func:`word_classes_from_dict` needs, as JSON can hold it.
+
+        >>> EnglishClasses().to_dict()
+        {'kind': 'english'}
+        """
+        return {"kind": self.kind}
+
+
+def _drop_features(name: str) -> Iterator[str]:
+    while _FEATURE in name:
+        name = name.rpartition(_FEATURE)[0]
+        yield name
+    if name != UNKNOWN:
+        yield UNKNOWN
+
+
+@dataclass(frozen=True)
+class EnglishClasses(WordClasses):
+    """The signatures of the Berkeley parser, which Peng (2021, chapter 6) uses as well.
+
+    >>> classes = EnglishClasses()
+    >>> [classes.class_of(word) for word in ("19th-century", "Rolls-Royce", "oldest", "=")]
+    ['UNK-LC-NUM-DASH', 'UNK-CAPS-DASH', 'UNK-LC-est', 'UNK']
+    >>> classes.class_of("Walked", initial=True, known_lowercase=True)
+    'UNK-INITC-KNOWNLC-ed'
+    """
+
+    kind: ClassVar[str] = "english"
+    _suffixes: ClassVar[tuple[str, ...]] = (
+        "ed",
+        "ing",
+        "ion",
+        "er",
+        "est",
+        "ly",
+        "ity",
+        "y",
+        "al",
+    )
+
+    def class_of(
+        self,
+        word: str,
+        initial: bool = False,
+        known_lowercase: bool = False,
+        tag: str | None = None,
+    ) -> str:
+        """The signature of a word; see :meth:`WordClasses.class_of`.
+
+        >>> EnglishClasses().class_of("blorgs"), EnglishClasses().class_of("Blorg")
+        ('UNK-LC-s', 'UNK-CAPS')
+        """
+        features = [UNKNOWN]
+        capitals = sum(character.isupper() for character in word)
+        if capitals and initial and capitals == 1 and word[0].isupper():
+            features.append("INITC")
+            if known_lowercase:
+                features.append("KNOWNLC")
+        elif capitals:
+            features.append("CAPS")
+        elif any(character.islower() for character in word):
+            features.append("LC")
+        digits = any(character.isdigit() for character in word)
+        dash = "-" in word
+        if digits:
+            features.append("NUM")
+        if dash:
+            features.append("DASH")
+        lowered = word.lower()
+        if lowered.endswith("s") and len(word) >= 3:
+            if lowered[-2] not in "siu":
+                features.append("s")
+        elif len(word) >= 5 and not digits and not dash:
+            features.extend(
+                next(([suffix] for suffix in self._suffixes if lowered.endswith(suffix)), [])
+            )
+        return _FEATURE.join(features)
+
+
+@dataclass(frozen=True)
+class TagClasses(WordClasses):
+    """Tag replacement (Cohen et al. 2013): the class of a word is its tag, or ``UNK`` without one.
+
+    >>> TagClasses().class_of("blorg", tag="NN"), TagClasses().class_of("blorg")
+    ('UNK-NN', 'UNK')
+    """
+
+    kind: ClassVar[str] = "tag"
+    tells_tag: ClassVar[bool] = True
+
+    def class_of(
+        self,
+        word: str,
+        initial: bool = False,
+        known_lowercase: bool = False,
+        tag: str | None = None,
+    ) -> str:
+        """The class named after the tag; see :meth:`WordClasses.class_of`.
+
+        >>> TagClasses().class_of("(", tag="-LRB-")
+        'UNK--LRB-'
+        """
+        return UNKNOWN if tag is None else UNKNOWN + _FEATURE + tag
+
+    def fallbacks(self, name: str) -> tuple[str, ...]:
+        """Straight to ``UNK``: tags have no parts.
+
+        >>> TagClasses().fallbacks("UNK--LRB-")
+        ('UNK',)
+        """
+        return () if name == UNKNOWN else (UNKNOWN,)
+
+
+@dataclass(frozen=True)
+class LearntClasses(WordClasses):
+    """Shape and suffix in any script; which of them are classes is learnt from a treebank's words.
+
+    ``names`` are the classes worth having, without ``UNK``. A word gets the most specific one.
+
+    >>> classes = LearntClasses(frozenset({"UNK-lower", "UNK-lower~ung"}))
+    >>> [classes.class_of(word) for word in ("Übung", "übung", "über", "7")]
+    ['UNK', 'UNK-lower~ung', 'UNK-lower', 'UNK']
+    """
+
+    names: frozenset[str]
+    longest_suffix: int = 4
+
+    kind: ClassVar[str] = "learnt"
+
+    def class_of(
+        self,
+        word: str,
+        initial: bool = False,
+        known_lowercase: bool = False,
+        tag: str | None = None,
+    ) -> str:
+        """The most specific class of a word; see :meth:`WordClasses.class_of`.
+
+        >>> LearntClasses(frozenset({"UNK-digit"})).class_of("1984")
+        'UNK-digit'
+        """
+        finest = _finest_class(word, initial, known_lowercase, self.longest_suffix)
+        return next(
+            (name for name in (finest, *self.fallbacks(finest)) if name in self.names), UNKNOWN
+        )
+
+    def fallbacks(self, name: str) -> tuple[str, ...]:
+        """Shorter and shorter suffixes, then fewer and fewer features of the shape.
+
+        >>> LearntClasses(frozenset()).fallbacks("UNK-lower-dash~ed")
+        ('UNK-lower-dash~d', 'UNK-lower-dash', 'UNK-lower', 'UNK')
+        """
+        shape, _, suffix = name.partition(_SUFFIX)
+        shorter = [shape + _SUFFIX + suffix[start:] for start in range(1, len(suffix))]
+        return (*shorter, *([shape] if suffix else []), *_drop_features(shape))
+
+    def to_dict(self) -> dict[str, object]:
+        """The classes in alphabetical order, and the length limit of suffixes.
+
+        >>> LearntClasses(frozenset({"UNK-lower"})).to_dict()
+        {'kind': 'learnt', 'names': ['UNK-lower'], 'longest_suffix': 4}
+        """
+        return {
+            "kind": self.kind,
+            "names": sorted(self.names),
+            "longest_suffix": self.longest_suffix,
+        }
+
+    @classmethod
+    def learn(
+        cls,
+        words: Sequence[str],
+        initial: Sequence[bool] | NDArray[np.bool_],
+        known_lowercase: Sequence[bool] | NDArray[np.bool_],
+        tag_counts: sparse.csr_array,
+        *,
+        limit: int = 200,
+        support: int = 10,
+        longest_suffix: int = 4,
+    ) -> LearntClasses:
+        """Choose the classes that say most about the tags of (rare) words.
+
+        Row i of ``tag_counts`` counts the tags of ``words[i]``. A class must be met by at least
+        ``support`` distinct words. Its worth is the gain in log-likelihood of their tags over
+        those of the next more general class; the ``limit`` best are kept. A longer suffix that
+        predicts no better than a shorter one therefore never takes up a place.
+
+        >>> words = ["walked", "talked", "asked", "bread", "head", "road"]
+        >>> tags = sparse.csr_array([[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 3)
+        >>> no = [False] * 6
+        >>> sorted(LearntClasses.learn(words, no, no, tags, support=3, limit=2).names)
+        ['UNK-lower~ad', 'UNK-lower~ed']
+        """
+        blank = cls(frozenset(), longest_suffix)
+        ids: dict[str, int] = {UNKNOWN: 0}
+        parents = [0]
+        members: list[int] = []
+        classes: list[int] = []
+        for row, (word, opens, known) in enumerate(
+            zip(words, initial, known_lowercase, strict=True)
+        ):
+            finest = _finest_class(word, opens, known, longest_suffix)
+            parent = 0
+            for name in (*reversed(blank.fallbacks(finest)), finest):
+                identity = ids.setdefault(name, len(ids))
+                if identity == len(parents):
+                    parents.append(parent)
+                parent = identity
+                members.append(row)
+                classes.append(identity)
+        shape = (len(ids), len(words))
+        membership = sparse.coo_array((np.ones(len(classes)), (classes, members)), shape=shape)
+        counts = (membership.tocsr() @ tag_counts).toarray()
+        supports = np.bincount(classes, minlength=len(ids))
+        totals = counts.sum(axis=1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            logs = np.where(counts > 0, np.log(counts / totals), 0.0)
+        gains = (counts * (logs - logs[parents])).sum(axis=1)
+        names = list(ids)
+        worth = [
+            (-gains[identity], names[identity])
+            for identity in np.flatnonzero((supports >= support) & (gains > 0))
+            if identity != 0
+        ]
+        return cls(frozenset(name for _, name in sorted(worth)[:limit]), longest_suffix)
+
+
+def _finest_class(word: str, initial: bool, known_lowercase: bool, longest_suffix: int) -> str:
+    """Shape and longest possible suffix of a word, as Unicode knows its characters."""
+    features = [UNKNOWN]
+    upper = [character.isupper() or character.istitle() for character in word]
+    lower = any(character.islower() for character in word)
+    categories = [unicodedata.category(character) for character in word]
+    letters = [category[0] in "LM" for category in categories]
+    if any(upper):
+        if upper[0] and not any(upper[1:]):
+            if initial:
+                features += ["initial", "known"] if known_lowercase else ["initial"]
+            else:
+                features.append("title")
+        else:
+            features.append("mixed" if lower else "upper")
+    elif lower:
+        features.append("lower")
+    elif any(letters):
+        features.append("letters")
+    if any(category[0] == "N" for category in categories):
+        features.append("digit")
+    if "Pd" in categories:
+        features.append("dash")
+    if any(category[0] in "PSCZ" and category != "Pd" for category in categories):
+        features.append("symbol")
+    length = 0
+    # One character at least stays for the stem: a suffix that is the whole word is no suffix.
+    while length < min(longest_suffix, len(word) - 1) and letters[-1 - length]:
+        length += 1
+    shape = _FEATURE.join(features)
+    return shape + _SUFFIX + word[len(word) - length :].lower() if length else shape
+
+
+def word_classes_from_dict(data: Mapping[str, object]) -> WordClasses:
+    """Restore a classifier from what its ``to_dict`` gave.
+
+    >>> word_classes_from_dict({"kind": "tag"})
+    TagClasses()
+    """
+    match data:
+        case {"kind": EnglishClasses.kind}:
+            return EnglishClasses()
+        case {"kind": TagClasses.kind}:
+            return TagClasses()
+        case {"kind": LearntClasses.kind, "names": list(names), "longest_suffix": int(longest)}:
+            if all(isinstance(name, str) for name in names) and longest >= 0:
+                return LearntClasses(frozenset(names), longest)
+    raise ModelFileError(
+        f"no word classes can be made of {dict(data)!r:.200}: expected a kind"
+        f" ({EnglishClasses.kind}, {LearntClasses.kind} or {TagClasses.kind}) with its fields"
+    )

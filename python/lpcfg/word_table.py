@@ -1,0 +1,187 @@
+"""What the lexicon is estimated from: words counted with their symbols, and sorted into classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from lpcfg.lexicon import opens_sentence
+from lpcfg.lexicon_options import LexiconOptions
+from lpcfg.symbol import Symbol
+from lpcfg.word_classes import (
+    UNKNOWN,
+    EnglishClasses,
+    LearntClasses,
+    TagClasses,
+    WordClasses,
+)
+
+__all__ = ["WordTable", "choose_classes", "class_rows", "count_matrix", "initial_words"]
+
+
+def initial_words(
+    words: Sequence[str], word_column: NDArray[np.integer], start_column: NDArray[np.integer]
+) -> NDArray[np.bool_]:
+    """Which tokens open a sentence: the first one, and those with only quotes and the like before.
+
+    >>> initial_words(["``", "Go", "home"], np.array([0, 1, 2, 1, 2]), np.array([0, 1, 2, 0, 1]))
+    array([ True,  True, False,  True, False])
+    """
+    solid = np.array([not opens_sentence(word) for word in words], dtype=np.int64)[word_column]
+    before = np.cumsum(solid) - solid
+    first = np.flatnonzero(start_column == 0)
+    lengths = np.diff(np.append(first, len(start_column)))
+    return np.asarray(before == np.repeat(before[first], lengths))
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """Counts of distinct (word, initial, symbol) rows, and what is known of words and symbols.
+
+    >>> noun = Symbol(("NN",), preterminal=True)
+    >>> columns = np.array([0, 0, 0]), np.array([0, 1, 1]), np.zeros(3, bool)
+    >>> WordTable.count_rows([noun], ["cat", "dog"], *columns, LexiconOptions()).count
+    array([1., 2.])
+    """
+
+    words: Sequence[str]
+    tags: list[str]
+    tag: NDArray[np.int64]  # by symbol
+    word: NDArray[np.int64]  # by row, as are the next four
+    initial: NDArray[np.bool_]
+    symbol: NDArray[np.int64]
+    count: NDArray[np.float64]
+    feeds: NDArray[np.bool_]  # whether the row feeds the counts of its word's class
+    known: NDArray[np.bool_]  # by word, as is the next
+    known_lowercase: NDArray[np.bool_]
+
+    @classmethod
+    def count_rows(
+        cls,
+        symbols: Sequence[Symbol],
+        words: Sequence[str],
+        symbol_column: NDArray[np.integer],
+        word_column: NDArray[np.integer],
+        initial_column: NDArray[np.bool_],
+        options: LexiconOptions,
+    ) -> WordTable:
+        """Count the rows of three columns, one row for each preterminal node.
+
+        >>> columns = np.array([0]), np.array([0]), np.array([True])
+        >>> table = WordTable.count_rows([Symbol(("X",))], ["a"], *columns, LexiconOptions())
+        >>> table.tags, table.known
+        (['X'], array([ True]))
+        """
+        columns = np.stack([word_column, initial_column, symbol_column]).astype(np.int64)
+        (word, initial, symbol), count = np.unique(columns, axis=1, return_counts=True)
+        totals = np.bincount(word, weights=count, minlength=len(words))
+        known = totals > (options.rare if options.replace else 0)
+        feeds = totals[word] <= options.rare
+        vocabulary = {text for text, is_known in zip(words, known, strict=True) if is_known}
+        lowered = [text.lower() for text in words]
+        tags = sorted({symbol.labels[-1] for symbol in symbols})
+        tag_ids = {tag: identity for identity, tag in enumerate(tags)}
+        return cls(
+            words=words,
+            tags=tags,
+            tag=np.array([tag_ids[symbol.labels[-1]] for symbol in symbols], dtype=np.int64),
+            word=word,
+            initial=initial.astype(bool),
+            symbol=symbol,
+            count=count.astype(np.float64),
+            # Where no word is rare, all of them speak for the unknown ones.
+            feeds=feeds if feeds.any() else np.ones_like(feeds),
+            known=known,
+            known_lowercase=np.array(
+                [
+                    low != text and low in vocabulary
+                    for low, text in zip(lowered, words, strict=True)
+                ],
+                dtype=bool,
+            ),
+        )
+
+
+def choose_classes(table: WordTable, options: LexiconOptions) -> WordClasses:
+    """The classifier the options ask for, learnt if need be."""
+    if options.classes == "english":
+        return EnglishClasses()
+    if options.classes == "tag":
+        return TagClasses()
+    fed = table.feeds
+    pairs, row = np.unique(
+        np.stack([table.word[fed], table.initial[fed]]), axis=1, return_inverse=True
+    )
+    tag_counts = count_matrix(
+        table.count[fed],
+        row.ravel(),
+        table.tag[table.symbol[fed]],
+        (pairs.shape[1], len(table.tags)),
+    )
+    return LearntClasses.learn(
+        [table.words[word] for word in pairs[0]],
+        pairs[1].astype(bool),
+        table.known_lowercase[pairs[0]],
+        tag_counts,
+        limit=options.class_limit,
+        support=options.class_support,
+    )
+
+
+def class_rows(
+    table: WordTable, classifier: WordClasses
+) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+    """The classes, the most general first; the class each row feeds; the class its word leans on.
+
+    The two differ where classes are tags, which a word must not lean on: its tag is the question.
+    """
+    rows = list(
+        zip(
+            table.word.tolist(),
+            table.initial.tolist(),
+            table.tag[table.symbol].tolist(),
+            strict=True,
+        )
+    )
+    class_of = {
+        (word, initial, tag): classifier.class_of(
+            table.words[word],
+            initial,
+            bool(table.known_lowercase[word]),
+            table.tags[tag] if tag >= 0 else None,
+        )
+        for word, initial, tag in {*rows, *((word, initial, -1) for word, initial, _ in rows)}
+    }
+    fed = {class_of[row] for row, feeds in zip(rows, table.feeds, strict=True) if feeds}
+    fed |= {UNKNOWN, *(general for name in fed for general in classifier.fallbacks(name))}
+    names = sorted(fed, key=lambda name: (len(classifier.fallbacks(name)), name))
+    ids = {name: identity for identity, name in enumerate(names)}
+
+    def resolve(name: str) -> int:
+        return next(ids[known] for known in (name, *classifier.fallbacks(name)) if known in ids)
+
+    resolved = {key: resolve(name) for key, name in class_of.items()}
+    return (
+        names,
+        np.array([resolved[row] for row in rows], dtype=np.int64),
+        np.array([resolved[word, initial, -1] for word, initial, _ in rows], dtype=np.int64),
+    )
+
+
+def count_matrix(
+    counts: NDArray[np.float64],
+    rows: NDArray[np.integer],
+    columns: NDArray[np.integer],
+    shape: tuple[int, int],
+) -> sparse.csr_array:
+    """A sparse matrix of counts, those of the same place added up.
+
+    >>> count_matrix(np.ones(3), np.array([0, 0, 1]), np.array([1, 1, 0]), (2, 2)).toarray()
+    array([[0., 2.],
+           [1., 0.]])
+    """
+    return sparse.coo_array((counts, (rows, columns)), shape=shape).tocsr()
