@@ -246,8 +246,8 @@ class LearntClasses(WordClasses):
 
         Row i of ``tag_counts`` counts the tags of ``words[i]``. A class must be met by at least
         ``support`` distinct words. Its worth is the gain in log-likelihood of their tags over
-        those of the next more general class; the ``limit`` best are kept. A longer suffix that
-        predicts no better than a shorter one therefore never takes up a place.
+        those of the next more general class; the ``limit`` best are kept. A longer suffix whose
+        words have the tags of the shorter one in the same proportions takes up no place.
 
         >>> words = ["walked", "talked", "asked", "bread", "head", "road"]
         >>> tags = sparse.csr_array([[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 3)
