@@ -2,16 +2,20 @@
 
 from collections.abc import Sequence
 from os import PathLike
-from typing import Any, final
+from typing import Any, TypeAlias, final
 
 import numpy as np
 import numpy.typing as npt
 
 __all__ = [
+    "BracketReader",
     "Grammar",
     "ModelFile",
     "Parser",
     "__version__",
+    "clean_forest",
+    "invert_table",
+    "transform_forest",
     "write_model_file",
 ]
 
@@ -106,3 +110,84 @@ class Parser:
 
         Returns a dictionary of arrays, read by `lpcfg.parser`.
         """
+
+# Trees
+
+_ForestColumns: TypeAlias = tuple[
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.int64],
+    list[str],
+    list[str],
+]
+_TableColumns: TypeAlias = tuple[
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int64],
+]
+_SymbolParts: TypeAlias = tuple[Sequence[str], Sequence[str], Sequence[str] | None, bool]
+
+@final
+class BracketReader:
+    """A streaming reader of bracketed trees."""
+
+    def __new__(cls, keep_empty: bool, skip_malformed: bool) -> BracketReader: ...
+    def start(self, source: str) -> None:
+        """Name the source that is fed next; errors begin with its name."""
+
+    def feed(self, chunk: bytes) -> None:
+        """Read a chunk of the source."""
+
+    def finish(self) -> None:
+        """End the source."""
+
+    def take(self) -> _ForestColumns:
+        """Hand over the trees completed since the last call."""
+
+    def take_errors(self) -> list[str]:
+        """Hand over the errors of trees dropped since the last call: the first of them."""
+
+    @property
+    def skipped(self) -> int:
+        """How many malformed trees were dropped so far."""
+
+def clean_forest(
+    forest: _ForestColumns,
+    function_tags: str,
+    remove_empty: bool,
+    merge_repeated: bool,
+    root_label: str | None,
+) -> _ForestColumns:
+    """Remove from trees what a grammar should not learn."""
+
+def transform_forest(
+    forest: _ForestColumns,
+    binarize: str,
+    horizontal: int | None,
+    vertical: int,
+    annotate_made: bool,
+    annotate_preterminals: bool,
+    collapse_root: bool,
+    collapse_inside: bool,
+    collapse_preterminals: bool,
+) -> tuple[_TableColumns, list[_SymbolParts], list[str]]:
+    """Binarise, markovise and collapse: the node table, its symbols and its words."""
+
+def invert_table(
+    table: tuple[
+        npt.NDArray[np.uint32],
+        npt.NDArray[np.int32],
+        npt.NDArray[np.int32],
+        npt.NDArray[np.int32],
+        npt.NDArray[np.int64],
+    ],
+    symbols: Sequence[_SymbolParts],
+    words: Sequence[str],
+) -> _ForestColumns:
+    """Undo `transform_forest`."""

@@ -1,1 +1,445 @@
-//! TODO forest
+//! Trees of any arity, stored as columns with the nodes of each tree in post-order.
+//!
+//! A node's subtree is a contiguous run that ends with the node itself, so its size is all that is
+//! needed to find its children: the last child is the node before, and each earlier sibling lies
+//! one subtree further to the left. No pass over a forest needs recursion.
+
+use std::fmt::Write;
+
+use crate::interner::Interner;
+
+/// The word of a node that is no preterminal.
+pub const NO_WORD: i32 = -1;
+
+/// A sequence of trees; a tree may be empty (have no nodes).
+#[derive(Debug, Clone)]
+pub struct Forest {
+    labels: Vec<u32>,
+    words: Vec<i32>,
+    sizes: Vec<u32>,
+    tree_offsets: Vec<usize>,
+    label_names: Interner<String>,
+    word_names: Interner<String>,
+}
+
+/// Why columns do not describe a forest. Positions are node or tree indices.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ForestError {
+    /// The node columns differ in length.
+    #[error("columns differ in length: {labels} labels, {words} words, {sizes} sizes")]
+    Lengths {
+        /// Number of labels.
+        labels: usize,
+        /// Number of words.
+        words: usize,
+        /// Number of sizes.
+        sizes: usize,
+    },
+    /// The trees do not partition the nodes.
+    #[error(transparent)]
+    Offset(#[from] OffsetError),
+    /// A label id has no name.
+    #[error("node {node} has label id {label}, but there are {known} labels")]
+    Label {
+        /// The node.
+        node: usize,
+        /// Its label id.
+        label: u32,
+        /// How many labels have names.
+        known: usize,
+    },
+    /// A word id has no name, or a node has both a word and children, or neither.
+    #[error(
+        "node {node} of size {size} has word id {word}: {known} words are known, and nodes of size 1, they alone, carry one"
+    )]
+    Word {
+        /// The node.
+        node: usize,
+        /// The size of its subtree.
+        size: u32,
+        /// Its word id.
+        word: i32,
+        /// How many words have names.
+        known: usize,
+    },
+    /// Subtree sizes do not nest, or a tree has several roots.
+    #[error("node {node} has a subtree of size {size}, which does not fit the nodes before it")]
+    Size {
+        /// The node.
+        node: usize,
+        /// The size of its subtree.
+        size: u32,
+    },
+}
+
+/// Tree offsets must start at zero, never decrease, and end at the number of nodes.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("tree offsets must rise from 0 to the number of nodes, {nodes}; offset {index} is wrong")]
+pub struct OffsetError {
+    /// Which offset is missing or wrong.
+    pub index: usize,
+    /// How many nodes there are.
+    pub nodes: usize,
+}
+
+impl Default for Forest {
+    fn default() -> Self {
+        Self {
+            labels: Vec::new(),
+            words: Vec::new(),
+            sizes: Vec::new(),
+            tree_offsets: vec![0],
+            label_names: Interner::default(),
+            word_names: Interner::default(),
+        }
+    }
+}
+
+impl Forest {
+    /// A forest of no trees.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A forest of no trees that numbers labels and words as another does.
+    pub fn with_names_of(other: &Self) -> Self {
+        Self {
+            label_names: other.label_names.clone(),
+            word_names: other.word_names.clone(),
+            ..Self::default()
+        }
+    }
+
+    /// A forest from columns that come from elsewhere, with everything checked. Names that occur
+    /// twice become one id.
+    pub fn from_columns(
+        labels: &[u32],
+        words: &[i32],
+        sizes: &[u32],
+        tree_offsets: Vec<usize>,
+        label_names: &[String],
+        word_names: &[String],
+    ) -> Result<Self, ForestError> {
+        let nodes = labels.len();
+        if words.len() != nodes || sizes.len() != nodes {
+            let (words, sizes) = (words.len(), sizes.len());
+            return Err(ForestError::Lengths { labels: nodes, words, sizes });
+        }
+        let mut forest = Self::new();
+        check_offsets(&tree_offsets, nodes)?;
+        forest.tree_offsets = tree_offsets;
+        let label_ids: Vec<u32> =
+            label_names.iter().map(|name| forest.label_names.intern(name.as_str())).collect();
+        let word_ids: Vec<u32> =
+            word_names.iter().map(|name| forest.word_names.intern(name.as_str())).collect();
+        forest.sizes = sizes.to_vec();
+        forest.check_sizes()?;
+        forest.labels.reserve(nodes);
+        forest.words.reserve(nodes);
+        for node in 0..nodes {
+            let (label, word, size) = (labels[node], words[node], sizes[node]);
+            let id = label_ids.get(label as usize);
+            let known = label_names.len();
+            forest.labels.push(*id.ok_or(ForestError::Label { node, label, known })?);
+            let known = word_names.len();
+            let id = match (size, usize::try_from(word)) {
+                (1, Ok(word)) if word < known => word_ids[word] as i32,
+                (2.., _) if word == NO_WORD => NO_WORD,
+                _ => return Err(ForestError::Word { node, size, word, known }),
+            };
+            forest.words.push(id);
+        }
+        Ok(forest)
+    }
+
+    fn check_sizes(&self) -> Result<(), ForestError> {
+        let mut pending: Vec<u32> = Vec::new();
+        for tree in 0..self.len() {
+            let range = self.nodes(tree);
+            pending.clear();
+            for node in range.clone() {
+                let size = self.sizes[node];
+                let error = ForestError::Size { node, size };
+                let mut missing = size.checked_sub(1).ok_or(error.clone())?;
+                while missing > 0 {
+                    let child = pending.pop().ok_or(error.clone())?;
+                    missing = missing.checked_sub(child).ok_or(error.clone())?;
+                }
+                pending.push(size);
+            }
+            if pending.len() > 1 {
+                let node = range.end - 1;
+                return Err(ForestError::Size { node, size: self.sizes[node] });
+            }
+        }
+        Ok(())
+    }
+
+    /// The id of a label, which is added if it is new.
+    pub fn intern_label(&mut self, label: &str) -> u32 {
+        self.label_names.intern(label)
+    }
+
+    /// The id of a word, which is added if it is new.
+    pub fn intern_word(&mut self, word: &str) -> u32 {
+        self.word_names.intern(word)
+    }
+
+    /// Append a preterminal to the tree being built.
+    pub fn push_preterminal(&mut self, label: u32, word: u32) {
+        self.labels.push(label);
+        self.words.push(word as i32);
+        self.sizes.push(1);
+    }
+
+    /// Append a node above the last `below` nodes of the tree being built.
+    pub fn push_phrase(&mut self, label: u32, below: usize) {
+        debug_assert!(below > 0, "a phrase needs children");
+        self.labels.push(label);
+        self.words.push(NO_WORD);
+        self.sizes.push(below as u32 + 1);
+    }
+
+    /// Drop nodes of the tree being built until only `nodes` are left in the forest.
+    pub fn truncate(&mut self, nodes: usize) {
+        debug_assert!(nodes >= self.open_start(), "only the tree being built can shrink");
+        self.labels.truncate(nodes);
+        self.words.truncate(nodes);
+        self.sizes.truncate(nodes);
+    }
+
+    /// Take the tree being built into a forest of its own, which knows only the names it needs.
+    pub fn split_open(&mut self) -> Self {
+        let start = self.open_start();
+        let mut rest = Self::new();
+        for node in start..self.node_count() {
+            let label = rest.intern_label(&self.label_names()[self.labels[node] as usize]);
+            let word = match usize::try_from(self.words[node]) {
+                Ok(word) => rest.intern_word(&self.word_names()[word]) as i32,
+                Err(_) => NO_WORD,
+            };
+            rest.labels.push(label);
+            rest.words.push(word);
+            rest.sizes.push(self.sizes[node]);
+        }
+        self.truncate(start);
+        rest
+    }
+
+    /// Give the last node of the tree being built another label.
+    pub fn relabel_last(&mut self, label: u32) {
+        if let Some(last) = self.labels.last_mut() {
+            *last = label;
+        }
+    }
+
+    /// End the tree being built: all nodes since the last call. None makes an empty tree.
+    pub fn end_tree(&mut self) {
+        self.tree_offsets.push(self.labels.len());
+    }
+
+    /// The index at which the tree being built starts.
+    pub fn open_start(&self) -> usize {
+        self.tree_offsets[self.len()]
+    }
+
+    /// How many trees are complete.
+    pub fn len(&self) -> usize {
+        self.tree_offsets.len() - 1
+    }
+
+    /// Whether no tree is complete.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// How many nodes there are, those of the tree being built included.
+    pub fn node_count(&self) -> usize {
+        self.labels.len()
+    }
+
+    /// The nodes of a tree, root last.
+    pub fn nodes(&self, tree: usize) -> std::ops::Range<usize> {
+        self.tree_offsets[tree]..self.tree_offsets[tree + 1]
+    }
+
+    /// The children of a node from right to left, the order in which they are found.
+    pub fn children_reversed(&self, node: usize) -> impl Iterator<Item = usize> + '_ {
+        let first = self.first(node);
+        let mut end = node;
+        std::iter::from_fn(move || {
+            (end > first).then(|| {
+                let child = end - 1;
+                end -= self.sizes[child] as usize;
+                child
+            })
+        })
+    }
+
+    /// The first node, in post-order, of a node's subtree.
+    pub fn first(&self, node: usize) -> usize {
+        node + 1 - self.sizes[node] as usize
+    }
+
+    /// The only child of a node, if it has just one.
+    pub fn only_child(&self, node: usize) -> Option<usize> {
+        let size = self.sizes[node];
+        (size > 1 && self.sizes[node - 1] == size - 1).then(|| node - 1)
+    }
+
+    /// The label ids of all nodes.
+    pub fn labels(&self) -> &[u32] {
+        &self.labels
+    }
+
+    /// The word ids of all nodes, [`NO_WORD`] for those that are no preterminals.
+    pub fn words(&self) -> &[i32] {
+        &self.words
+    }
+
+    /// The subtree sizes of all nodes.
+    pub fn sizes(&self) -> &[u32] {
+        &self.sizes
+    }
+
+    /// Where each tree starts, and where the last one ends.
+    pub fn tree_offsets(&self) -> &[usize] {
+        &self.tree_offsets
+    }
+
+    /// The labels in the order of their ids.
+    pub fn label_names(&self) -> &[String] {
+        self.label_names.values()
+    }
+
+    /// The words in the order of their ids.
+    pub fn word_names(&self) -> &[String] {
+        self.word_names.values()
+    }
+
+    /// A tree in brackets; brackets in words and labels are not escaped.
+    ///
+    /// ```
+    /// use lpcfg_core::forest::Forest;
+    ///
+    /// let mut forest = Forest::new();
+    /// let (phrase, tag) = (forest.intern_label("NP"), forest.intern_label("NN"));
+    /// let word = forest.intern_word("rain");
+    /// forest.push_preterminal(tag, word);
+    /// forest.push_phrase(phrase, 1);
+    /// forest.end_tree();
+    /// assert_eq!(forest.bracketed(0), "(NP (NN rain))");
+    /// ```
+    pub fn bracketed(&self, tree: usize) -> String {
+        let nodes = self.nodes(tree);
+        if nodes.is_empty() {
+            return "(())".to_owned();
+        }
+        let mut text = String::new();
+        // Pre-order: a node is left when the walk reaches the next node to its right.
+        let mut stack = vec![Some(nodes.end - 1)];
+        while let Some(step) = stack.pop() {
+            let Some(node) = step else {
+                text.push(')');
+                continue;
+            };
+            let separator = if text.is_empty() { "" } else { " " };
+            let label = &self.label_names()[self.labels[node] as usize];
+            let _ = write!(text, "{separator}({label}");
+            stack.push(None);
+            if self.words[node] == NO_WORD {
+                stack.extend(self.children_reversed(node).map(Some));
+            } else {
+                let _ = write!(text, " {}", self.word_names()[self.words[node] as usize]);
+            }
+        }
+        text
+    }
+}
+
+/// Check that offsets start at zero, never decrease, and end at `nodes`.
+pub(crate) fn check_offsets(offsets: &[usize], nodes: usize) -> Result<(), OffsetError> {
+    let wrong = |index| Err(OffsetError { index, nodes });
+    match (offsets.first(), offsets.last()) {
+        (Some(0), Some(last)) if *last == nodes => {}
+        (Some(0), Some(_)) => return wrong(offsets.len() - 1),
+        _ => return wrong(0),
+    }
+    match offsets.windows(2).position(|pair| pair[0] > pair[1]) {
+        Some(index) => wrong(index + 1),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(names: &[&str]) -> Vec<String> {
+        names.iter().map(ToString::to_string).collect()
+    }
+
+    fn build(words: &[i32], sizes: &[u32], offsets: &[usize]) -> Result<Forest, ForestError> {
+        let labels = vec![0; sizes.len()];
+        Forest::from_columns(
+            &labels,
+            words,
+            sizes,
+            offsets.to_vec(),
+            &names(&["X"]),
+            &names(&["a", "b"]),
+        )
+    }
+
+    #[test]
+    fn accepts_what_it_gives_out() {
+        let forest = build(&[0, 1, -1, -1, 0], &[1, 1, 3, 4, 1], &[0, 4, 4, 5]).unwrap();
+        assert_eq!(forest.bracketed(0), "(X (X (X a) (X b)))");
+        assert_eq!(forest.bracketed(1), "(())");
+        assert_eq!(forest.bracketed(2), "(X a)");
+        assert_eq!(forest.children_reversed(2).collect::<Vec<_>>(), [1, 0]);
+        assert_eq!((forest.only_child(3), forest.only_child(2)), (Some(2), None));
+    }
+
+    #[test]
+    fn repeated_names_become_one() {
+        let (labels, words) = (names(&["A", "B", "A"]), names(&["w", "w"]));
+        let forest =
+            Forest::from_columns(&[2, 1], &[1, -1], &[1, 2], vec![0, 2], &labels, &words).unwrap();
+        assert_eq!((forest.labels(), forest.words()), (&[0, 1][..], &[0, -1][..]));
+    }
+
+    #[test]
+    fn each_inconsistency_is_named() {
+        let one = |words: &[i32], sizes: &[u32], offsets: &[usize]| {
+            build(words, sizes, offsets).expect_err("inconsistent")
+        };
+        assert!(matches!(one(&[0, 0], &[1], &[0, 1]), ForestError::Lengths { .. }));
+        assert!(matches!(one(&[0], &[1], &[]), ForestError::Offset(OffsetError { index: 0, .. })));
+        assert!(matches!(
+            one(&[0], &[1], &[0, 2]),
+            ForestError::Offset(OffsetError { index: 1, .. })
+        ));
+        assert!(matches!(
+            one(&[0], &[1], &[1, 1]),
+            ForestError::Offset(OffsetError { index: 0, .. })
+        ));
+        assert!(matches!(
+            one(&[0], &[1], &[0, 0]),
+            ForestError::Offset(OffsetError { index: 1, .. })
+        ));
+        assert!(matches!(
+            one(&[0], &[1], &[0, 1, 0]),
+            ForestError::Offset(OffsetError { index: 2, .. })
+        ));
+        assert!(matches!(one(&[7], &[1], &[0, 1]), ForestError::Word { node: 0, .. }));
+        assert!(matches!(one(&[-1], &[1], &[0, 1]), ForestError::Word { node: 0, .. }));
+        assert!(matches!(one(&[0, 0], &[1, 2], &[0, 2]), ForestError::Word { node: 1, .. }));
+        assert!(matches!(one(&[0, -1], &[1, 3], &[0, 2]), ForestError::Size { node: 1, .. }));
+        assert!(matches!(one(&[0, 0], &[1, 1], &[0, 2]), ForestError::Size { node: 1, .. }));
+        assert!(matches!(one(&[0], &[0], &[0, 1]), ForestError::Size { node: 0, .. }));
+        let labels =
+            Forest::from_columns(&[3], &[0], &[1], vec![0, 1], &names(&["X"]), &names(&["w"]));
+        assert!(matches!(labels, Err(ForestError::Label { label: 3, .. })));
+    }
+}

@@ -4,7 +4,7 @@
 //!
 //! Trees: [`bracket`] reads bracketed text into a [`forest`] (trees of any arity, columnar, nodes
 //! in post-order); [`clean`] removes what a grammar should not learn; [`transform`] binarises,
-//! markovises and collapses into the node table that estimators read, and back.
+//! markovises and collapses into the [`node_table`] that estimators read, and back.
 //!
 //! Models: [`model_file`] stores named arrays and JSON in one memory-mapped file.
 //!
@@ -20,6 +20,7 @@ pub mod forest;
 pub mod grammar;
 pub mod interner;
 pub mod model_file;
+pub mod node_table;
 pub mod parser;
 pub mod transform;
 

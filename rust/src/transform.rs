@@ -1,1 +1,71 @@
-//! TODO transform
+//! From trees to the binary node table that estimators read, and exactly back.
+//!
+//! Three things happen on the way. Unary chains are collapsed, so that a chain of nodes above the
+//! same words becomes one node whose symbol keeps all their labels. Nodes with more than two
+//! children are binarised with made nodes in between, which remember some of the sibling labels
+//! (horizontal markovisation). Symbols remember the labels of some ancestors (vertical
+//! markovisation). Symbols are structured, so the way back needs no more than the table.
+//!
+//! # Unary chains
+//!
+//! A chain runs from a node through only children down to a node with several children or a word.
+//! [`Collapse`] says which chains become one node. A chain that starts at the root of a tree is
+//! collapsed with `root`. Without it the root stays a node of its own, and what hangs below it is
+//! a chain like any other. Chains that end in a preterminal are collapsed with `preterminals`, all
+//! others with `inside`. So the tree of a one-word sentence is a single preterminal with `root`,
+//! and without it a root above what `preterminals` makes of the rest. What is not collapsed stays
+//! as unary nodes.
+
+mod forward;
+mod inverse;
+
+pub use forward::transform;
+pub use inverse::invert;
+
+/// To which side made nodes branch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    /// `X -> @X c_n`, where `@X` covers all children but the last.
+    Left,
+    /// `X -> c_1 @X`, where `@X` covers all children but the first.
+    Right,
+}
+
+/// Which unary chains become one node.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Collapse {
+    /// Those that start at the root of a tree.
+    pub root: bool,
+    /// Those that end in a node with several children.
+    pub inside: bool,
+    /// Those that end in a preterminal.
+    pub preterminals: bool,
+}
+
+/// Which nodes remember their ancestors.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Annotate {
+    /// Nodes made by binarisation do so, too: they remember those of the node they are a part of.
+    pub made: bool,
+    /// Preterminals do so, too.
+    pub preterminals: bool,
+}
+
+/// How trees become binary.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TransformOptions {
+    /// To which side made nodes branch.
+    pub direction: Direction,
+    /// How many sibling labels a made node remembers: those of the children it covers, in the
+    /// order of generation (from the left for [`Direction::Right`]); all of them if none.
+    pub horizontal: Option<usize>,
+    /// How many ancestors a node remembers.
+    pub vertical: usize,
+    /// Which nodes remember their ancestors.
+    pub annotate: Annotate,
+    /// Which unary chains become one node.
+    pub collapse: Collapse,
+}
+
+#[cfg(test)]
+mod tests;

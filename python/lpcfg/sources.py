@@ -1,0 +1,163 @@
+"""Where trees come from: files, folders, patterns, standard input, plain or gzipped."""
+
+from __future__ import annotations
+
+import glob
+import itertools
+import os
+import sys
+import zlib
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import BinaryIO, TypeAlias, cast
+
+from lpcfg.errors import InputError, TreebankError
+
+__all__ = ["Source", "Sources", "find_sources", "read_chunks", "source_name"]
+
+Source: TypeAlias = str | os.PathLike[str] | BinaryIO
+"""A path, a folder, a pattern, ``"-"`` for standard input, or an open binary file."""
+
+Sources: TypeAlias = Source | Iterable[Source]
+
+EXTENSIONS = (".mrg", ".ptb", ".txt", ".bracket", ".penn")
+"""What files of trees are called within folders, possibly followed by ``.gz``."""
+
+_CHUNK = 1 << 20
+_GZIP_MAGIC = b"\x1f\x8b"
+_UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
+_HEAD = 64
+"""How many bytes are looked at to tell the kind of a file."""
+
+
+def find_sources(sources: Sources) -> list[Source]:
+    """Files for everything that was named, in order; those of folders and patterns sorted.
+
+    >>> find_sources("-")
+    ['-']
+    """
+    if isinstance(sources, (str, os.PathLike)):
+        return _find(os.fspath(sources))
+    if hasattr(sources, "read"):
+        return [cast(BinaryIO, sources)]
+    return [found for source in sources for found in find_sources(source)]
+
+
+def _find(name: str) -> list[Source]:
+    path = Path(name)
+    if name == "-" or path.is_file():
+        return [name]
+    if path.is_dir():
+        endings = tuple(e + gz for e in EXTENSIONS for gz in ("", ".gz"))
+        inside = sorted(file for file in path.rglob("*") if file.name.lower().endswith(endings))
+        if not inside:
+            known = ", ".join(f"*{extension}" for extension in EXTENSIONS)
+            raise TreebankError(f"{name}: no files of trees in this folder ({known}, or with .gz)")
+        return [str(file) for file in inside]
+    if path.exists():
+        return [name]
+    if glob.has_magic(name):
+        # Path.glob takes no absolute patterns.
+        found = glob.iglob(name, recursive=True)  # noqa: PTH207
+        matches = sorted(match for match in found if Path(match).is_file())
+        if not matches:
+            raise TreebankError(f"{name}: no file matches this pattern")
+        return list(matches)
+    raise TreebankError(f"{name}: no such file or folder")
+
+
+def source_name(source: Source) -> str:
+    """What errors call a source.
+
+    >>> source_name("-"), source_name("a.mrg")
+    ('<stdin>', 'a.mrg')
+    """
+    if isinstance(source, (str, os.PathLike)):
+        name = os.fspath(source)
+        return "<stdin>" if name == "-" else name
+    return str(getattr(source, "name", "<stream>"))
+
+
+def read_chunks(source: Source) -> Iterator[bytes]:
+    """The content of a source in pieces, gunzipped if need be.
+
+    A file that cannot be text raises an error that says what it seems to be.
+
+    >>> import io
+    >>> b"".join(read_chunks(io.BytesIO(b"(NN rain)")))
+    b'(NN rain)'
+    """
+    name = source_name(source)
+    chunks = _with_head(_raw_chunks(source, name))
+    first = next(chunks, b"")
+    if first.startswith(_GZIP_MAGIC):
+        chunks = _with_head(_gunzip(itertools.chain([first], chunks), name))
+        first = next(chunks, b"")
+    _check_head(first[:_HEAD], name)
+    yield first
+    yield from chunks
+
+
+def _raw_chunks(source: Source, name: str) -> Iterator[bytes]:
+    try:
+        if not isinstance(source, (str, os.PathLike)):
+            yield from _stream_chunks(source, name)
+        elif name == "<stdin>":
+            yield from _stream_chunks(sys.stdin.buffer, name)
+        else:
+            with Path(source).open("rb") as stream:
+                yield from _stream_chunks(stream, name)
+    except OSError as error:
+        raise TreebankError(f"{name}: {error.strerror or error}") from error
+
+
+def _stream_chunks(stream: BinaryIO, name: str) -> Iterator[bytes]:
+    # What has arrived is enough: trees typed at a terminal are not held back.
+    read = getattr(stream, "read1", stream.read)
+    while chunk := read(_CHUNK):
+        if not isinstance(chunk, bytes):
+            raise InputError(f"{name}: open the file in binary mode")
+        yield chunk
+
+
+def _with_head(chunks: Iterator[bytes]) -> Iterator[bytes]:
+    """The same bytes, the first piece long enough to tell the kind of the file."""
+    head = b""
+    for chunk in chunks:
+        head += chunk
+        if len(head) >= _HEAD:
+            break
+    yield head
+    yield from chunks
+
+
+def _gunzip(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
+    member = zlib.decompressobj(wbits=31)
+    complete = True
+    try:
+        for chunk in chunks:
+            rest = chunk
+            while rest:
+                yield member.decompress(rest)
+                complete = member.eof
+                rest = b""
+                if complete:
+                    # Another member may follow, and padding after the last one.
+                    rest = member.unused_data.lstrip(b"\0")
+                    member = zlib.decompressobj(wbits=31)
+    except zlib.error as error:
+        raise TreebankError(f"{name}: damaged gzip file ({error})") from error
+    if not complete:
+        raise TreebankError(f"{name}: the gzip file is cut short")
+
+
+def _check_head(head: bytes, name: str) -> None:
+    if head.startswith(_UTF16_MARKS):
+        raise TreebankError(
+            f"{name}: this is UTF-16 text; convert it to UTF-8 first, for example with "
+            "iconv -f UTF-16 -t UTF-8"
+        )
+    if b"\0" in head:
+        # A model starts with the length of its header, eight bytes, and the header, JSON.
+        kind = "a model" if head[8:9] == b"{" else "a binary file"
+        raise TreebankError(f"{name}: this is {kind}, not bracketed trees in UTF-8")

@@ -1,0 +1,167 @@
+"""Transformed trees as a columnar node table: the input of every estimator."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lpcfg.clean import Cleaning
+from lpcfg.errors import TreebankError
+from lpcfg.forest import Forest, gather_trees
+from lpcfg.reader import OnError, ReadReport, read_forest
+from lpcfg.sources import Sources
+from lpcfg.symbol import Symbol
+from lpcfg.transform import Transform
+from lpcfg.tree import Tree
+
+__all__ = ["Treebank"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Treebank:
+    """The nodes of binary trees: trees in order, nodes in post-order, one array a column.
+
+    ``left``, ``right`` and ``parent`` are indices into the whole table, -1 where there is none: a
+    unary node has a left child only, a preterminal none, a root no parent. Spans count tokens
+    within the sentence, ``end`` exclusive. ``word`` is -1 but for preterminals.
+
+    >>> bank = Treebank.from_trees([Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")])
+    >>> bank.left.tolist(), bank.right.tolist(), bank.parent.tolist()
+    ([-1, -1, 0], [-1, -1, 1], [2, 2, -1])
+    >>> [str(bank.symbols[symbol]) for symbol in bank.symbol]
+    ['NP+PRP', 'VP+VBD', 'S']
+    """
+
+    symbol: NDArray[np.uint32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    start: NDArray[np.int32]
+    end: NDArray[np.int32]
+    word: NDArray[np.int32]
+    tree_offsets: NDArray[np.int64]
+    symbols: tuple[Symbol, ...]
+    words: tuple[str, ...]
+    transform: Transform
+
+    @classmethod
+    def read(
+        cls,
+        sources: Sources,
+        *,
+        cleaning: Cleaning | None = None,
+        transform: Transform | None = None,
+        on_error: OnError = "raise",
+        report: ReadReport | None = None,
+    ) -> Treebank:
+        """Read, clean and transform trees without building a Python object for each.
+
+        Sources and errors are those of :func:`~lpcfg.reader.read_trees`. Trees in which cleaning
+        leaves nothing are dropped and counted in the report.
+
+        >>> import io
+        >>> bank = Treebank.read(io.BytesIO(b"( (S (NP-SBJ (PRP we)) (VP (VBP sing))))"))
+        >>> print(bank.symbols[bank.symbol[-1]])
+        ROOT+S
+        """
+        forest = read_forest(sources, on_error=on_error, keep_empty=True, report=report)
+        cleaned = (cleaning or Cleaning()).apply(forest).nonempty()
+        if report is not None:
+            report.empty += len(forest.nonempty()) - len(cleaned)
+        if not len(cleaned):
+            raise TreebankError(f"no trees in {sources}")
+        return (transform or Transform()).apply(cleaned)
+
+    @classmethod
+    def from_trees(
+        cls,
+        trees: Iterable[Tree],
+        *,
+        cleaning: Cleaning | None = None,
+        transform: Transform | None = None,
+    ) -> Treebank:
+        """Transform trees, and clean them first if asked to.
+
+        >>> len(Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")]))
+        2
+        """
+        forest = Forest.from_trees(trees)
+        if cleaning is not None:
+            forest = cleaning.apply(forest)
+        return (transform or Transform()).apply(forest)
+
+    def __len__(self) -> int:
+        return len(self.tree_offsets) - 1
+
+    def __repr__(self) -> str:
+        return (
+            f"<Treebank of {len(self)} trees, {len(self.symbol)} nodes, "
+            f"{len(self.symbols)} symbols, {len(self.words)} words>"
+        )
+
+    def subset(self, trees: ArrayLike) -> Treebank:
+        """Some of the trees, by their numbers, in the order given; symbols and words stay.
+
+        >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
+        >>> bank.subset([1]).trees()
+        [Tree.from_string('(NN sun)')]
+        """
+        nodes, offsets = gather_trees(self.tree_offsets, trees)
+        shift = (np.arange(len(nodes)) - nodes).astype(np.int32)
+
+        def moved(column: NDArray[np.int32]) -> NDArray[np.int32]:
+            return np.where(column[nodes] < 0, np.int32(-1), column[nodes] + shift)
+
+        return replace(
+            self,
+            symbol=self.symbol[nodes],
+            left=moved(self.left),
+            right=moved(self.right),
+            parent=moved(self.parent),
+            start=self.start[nodes],
+            end=self.end[nodes],
+            word=self.word[nodes],
+            tree_offsets=offsets,
+        )
+
+    def trees(self) -> list[Tree]:
+        """The trees before the transform.
+
+        >>> Treebank.from_trees([Tree("NN", "rain")]).trees()
+        [Tree.from_string('(NN rain)')]
+        """
+        return self.transform.invert(self)
+
+    def sentences(self) -> list[tuple[list[str], list[str]]]:
+        """The words and the tags of each sentence.
+
+        >>> Treebank.from_trees([Tree.from_string("(NP (DT the) (NN rain))")]).sentences()
+        [(['the', 'rain'], ['DT', 'NN'])]
+        """
+        leaves = np.flatnonzero(self.word >= 0)
+        words = [self.words[word] for word in self.word[leaves].tolist()]
+        symbol_tags = [symbol.labels[-1] for symbol in self.symbols]
+        tags = [symbol_tags[symbol] for symbol in self.symbol[leaves].tolist()]
+        bounds = np.searchsorted(leaves, self.tree_offsets).tolist()
+        return [(words[start:end], tags[start:end]) for start, end in itertools.pairwise(bounds)]
+
+    @property
+    def digest(self) -> str:
+        """A hash of the content, the same on every machine, for provenance.
+
+        >>> Treebank.from_trees([Tree("NN", "rain")]).digest[:8]
+        '8c74c669'
+        """
+        digest = hashlib.sha256()
+        columns = (self.symbol, self.left, self.right, self.word, self.tree_offsets)
+        for column in columns:
+            digest.update(column.astype("<i8").tobytes())
+        vocabulary = [[symbol.to_json() for symbol in self.symbols], self.words]
+        digest.update(json.dumps(vocabulary).encode())
+        return digest.hexdigest()
