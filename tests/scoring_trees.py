@@ -1,6 +1,5 @@
-"""Trees for the tests of scoring: read from text, read from files, or random."""
+"""Random trees, alone and in pairs, for the tests of scoring."""
 
-import re
 from pathlib import Path
 
 from hypothesis import settings
@@ -14,39 +13,6 @@ quick = settings(max_examples=60, deadline=None)
 
 TAGS = ["NN", "VB", "DT", ",", ".", "''", "POS", "-NONE-"]
 LABELS = ["S", "NP", "VP", "ADVP", "PRT", "NP-SBJ", "TOP"]
-
-
-def forest(text):
-    tokens = re.findall(r"\(|\)|[^\s()]+", text)
-    trees = []
-    stack = [("", trees)]
-    position = 0
-    while position < len(tokens):
-        token = tokens[position]
-        if token == "(":
-            label = ""
-            if tokens[position + 1] not in "()":
-                position += 1
-                label = tokens[position]
-            stack.append((label, []))
-        elif token == ")":
-            label, content = stack.pop()
-            is_word = content and isinstance(content[0], str)
-            stack[-1][1].append(Tree(label, content[0] if is_word else content))
-        else:
-            stack[-1][1].append(token)
-        position += 1
-    return trees
-
-
-def tree(text):
-    (found,) = forest(text)
-    return found
-
-
-def read_forests(path):
-    """One sentence a line, as EVALB reads them: nothing, a tree, or several."""
-    return [forest(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
 
 def leaves(tags):

@@ -11,8 +11,11 @@ from lpcfg.errors import InputError
 from lpcfg.evalb import Status, compare
 from lpcfg.evalb_parameters import COLLINS, NEW, EvalbParameters, find_parameters, read_parameters
 from lpcfg.evalb_report import HEADING, evalb
+from lpcfg.sentence_lines import read_sentence_lines
 from lpcfg.tree import Tree
-from scoring_trees import SHARED, gold_and_predicted, quick, read_forests, tree
+from scoring_trees import SHARED, gold_and_predicted, quick
+
+tree = Tree.from_string
 
 needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason=f"needs the EVALB cases in {SHARED}")
 
@@ -22,7 +25,7 @@ def score(gold, predicted, parameters=NEW):
 
 
 def shared_report(name, parameters):
-    gold, predicted = (read_forests(SHARED / f"{name}.{kind}") for kind in ("gld", "tst"))
+    gold, predicted = (read_sentence_lines(SHARED / f"{name}.{kind}") for kind in ("gld", "tst"))
     return evalb(gold, predicted, SHARED / f"{parameters}.prm")
 
 
@@ -87,11 +90,11 @@ def test_report_worked_out_by_hand():
     predicted = [
         "(TOP (S (NP (DT the) (NN rain)) (VP (VBD fell) (ADVP (RB down))) (. .)))",
         "(TOP (S (NP (DT the)) (VP (NN rain) (VBD fell) (RP down)) (. .)))",
-        "(())",
+        None,
         "(TOP (S (NP (DT the) (NN rain)) (VP (VBD fell) (ADVP (RB down)) (NN .))))",
         "(TOP (S (NP (DT the) (NN snow)) (VP (VBD fell) (PRT (RP down))) (. .)))",
     ]
-    report = evalb([tree(GOLD)] * 5, map(tree, predicted), "COLLINS")
+    report = evalb([tree(GOLD)] * 5, [text and tree(text) for text in predicted], "COLLINS")
     assert report.messages == ["4 : Length unmatch (4|5)", "5 : Words unmatch (rain|snow)"]
     lines = str(report).removeprefix(HEADING).splitlines()
     assert lines[:7] == [

@@ -13,9 +13,12 @@ from lpcfg.counts import Brackets
 from lpcfg.errors import InputError
 from lpcfg.evalb_parameters import COLLINS, NEW, EvalbParameters
 from lpcfg.scores import Failure, Scores, evaluate
+from lpcfg.sentence_lines import read_sentence_lines
 from lpcfg.strict import compare_strictly
 from lpcfg.tree import Tree
-from scoring_trees import SHARED, gold_and_attempt, gold_and_predicted, quick, read_forests, tree
+from scoring_trees import SHARED, gold_and_attempt, gold_and_predicted, quick
+
+tree = Tree.from_string
 
 GOLD = tree("(ROOT (S (NP (DT the) (NN rain)) (VP (VBD fell) (PRT (RP down))) (. .)))")
 RIGHT = tree("(TOP (S (NP (DT the) (NN rain)) (VP (VBD fell) (ADVP (RP down))) (. .)))")
@@ -165,7 +168,7 @@ def test_scores_travel_between_processes():
 
 @pytest.mark.skipif(not SHARED.is_dir(), reason=f"needs the EVALB cases in {SHARED}")
 def test_no_sentence_of_a_real_treebank_drops_out():
-    gold, predicted = (read_forests(SHARED / f"gum200.{kind}") for kind in ("gld", "tst"))
+    gold, predicted = (read_sentence_lines(SHARED / f"gum200.{kind}") for kind in ("gld", "tst"))
     scores = evaluate(gold, predicted)
     assert (scores.evalb.errors, scores.coverage, scores.sentences) == (5, 100.0, 200)
     assert f"{scores.evalb.f1:.2f}" == "76.04"
