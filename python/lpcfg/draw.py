@@ -1,14 +1,13 @@
-"""Drawings of trees, for terminals and as SVG."""
+"""Drawings of trees in text, for terminals."""
 
 from __future__ import annotations
 
 import unicodedata
 from dataclasses import dataclass
-from html import escape as escape_xml
 
 from lpcfg.tree import Tree
 
-__all__ = ["draw_svg", "draw_text"]
+__all__ = ["count_columns", "draw_text"]
 
 _GAP = 2
 """Columns between neighbouring subtrees."""
@@ -59,15 +58,16 @@ def _top_down(tree: Tree, width: int) -> str | None:
     """The drawing, or None as soon as it gets too wide."""
     blocks: list[_Block] = []
     for node in reversed(list(tree.nodes())):
-        if node.word is None:
-            below = [blocks.pop() for _ in node.children]
-        else:
+        below = [blocks.pop() for _ in node.children]
+        if node.word is not None:
             below = [_centred(node.word)]
-        block = _stack(_centred(node.label), _branches(below))
+        block = _centred(node.label)
+        if below:
+            block = _stack(block, _branches(below))
         if block.width > width:
             return None
         blocks.append(block)
-    return "\n".join(line.rstrip() for line in blocks[0].lines)
+    return "\n".join(line.rstrip(" ") for line in blocks[0].lines)
 
 
 def _branches(blocks: list[_Block]) -> _Block:
@@ -109,86 +109,20 @@ def _stack(top: _Block, below: _Block) -> _Block:
 
 
 def _centred(text: str) -> _Block:
-    width = max(_columns(text), 1)
+    width = max(count_columns(text), 1)
     return _Block([text or " "], width, (width - 1) // 2)
 
 
-def _columns(text: str) -> int:
-    """How many columns a terminal gives to a text: East Asian characters take two, marks none."""
-    return sum(
-        0
-        if unicodedata.combining(character)
-        else 2
-        if unicodedata.east_asian_width(character) in "WF"
-        else 1
-        for character in text
-    )
+def count_columns(text: str) -> int:
+    """How many columns a terminal gives to a text: East Asian characters take two, marks none.
 
-
-# Sizes of the SVG drawing in pixels.
-_CHARACTER = 8.4
-_LEVEL = 44
-_MARGIN = 12
-_FONT = 14
-_SPACE = 18
-
-
-def draw_svg(tree: Tree) -> str:
-    """Draw a tree as an SVG document: labels above, words below.
-
-    >>> svg = draw_svg(Tree.from_string("(NP (DT the) (NN rain))"))
-    >>> svg.count("<text"), svg.count("<line")
-    (5, 4)
+    >>> count_columns("rain"), count_columns("雨"), count_columns("e\u0301")
+    (4, 2, 1)
     """
-    # Nodes from the last to the first in pre-order, so that children come before their parents
-    # and words from right to left; x is counted from the right edge.
-    depths = _depths(tree)
-    placed: list[tuple[float, int]] = []
-    shapes: list[str] = []
-    edge = float(_MARGIN)
-    texts: list[tuple[float, int, str, str]] = []
-    lines: list[tuple[float, int, float, int]] = []
-    for node, depth in zip(reversed(list(tree.nodes())), reversed(depths), strict=True):
-        if node.word is None:
-            below = [placed.pop() for _ in node.children]
-            x = (below[0][0] + below[-1][0]) / 2
-        else:
-            room = max(_columns(node.word), _columns(node.label)) * _CHARACTER
-            x = edge + room / 2
-            edge += room + _SPACE
-            below = [(x, depth + 1)]
-            texts.append((x, depth + 1, node.word, "word"))
-        texts.append((x, depth, node.label, "label"))
-        lines += [(x, depth, child, level) for child, level in below]
-        placed.append((x, depth))
-    reach = max([x + _columns(text) * _CHARACTER / 2 for x, _, text, _ in texts]) + _MARGIN
-    width = max(edge - _SPACE + _MARGIN, reach)
-    height = max(level for _, level, _, _ in texts) * _LEVEL + _FONT + 2 * _MARGIN
-    for x, level, child, child_level in lines:
-        top = _MARGIN + level * _LEVEL + _FONT + 4
-        bottom = _MARGIN + child_level * _LEVEL - 2
-        shapes.append(
-            f'<line x1="{width - x:.1f}" y1="{top}" x2="{width - child:.1f}" y2="{bottom}"/>'
-        )
-    for x, level, text, kind in texts:
-        y = _MARGIN + level * _LEVEL + _FONT - 2
-        shapes.append(f'<text class="{kind}" x="{width - x:.1f}" y="{y}">{escape_xml(text)}</text>')
-    style = (
-        f"text{{font:{_FONT}px sans-serif;text-anchor:middle;fill:#222}}"
-        ".word{font-style:italic;fill:#05a}line{stroke:#888}"
-    )
-    return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}" '
-        f'viewBox="0 0 {width:.0f} {height}"><style>{style}</style>{"".join(shapes)}</svg>'
-    )
+    return sum(_character_columns(character) for character in text)
 
 
-def _depths(tree: Tree) -> list[int]:
-    """The depth of each node in pre-order."""
-    depths = []
-    stack = [(tree, 0)]
-    while stack:
-        node, depth = stack.pop()
-        depths.append(depth)
-        stack.extend((child, depth + 1) for child in reversed(node.children))
-    return depths
+def _character_columns(character: str) -> int:
+    if unicodedata.combining(character):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1

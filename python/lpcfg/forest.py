@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -140,7 +140,9 @@ class Forest:
         >>> len(Forest.from_trees([None, Tree("NN", "rain"), None]).nonempty())
         1
         """
-        return self.select(np.flatnonzero(np.diff(self.tree_offsets)))
+        # Empty trees own no nodes, so it is enough to drop their offsets.
+        kept = np.diff(self.tree_offsets, prepend=-1) > 0
+        return replace(self, tree_offsets=self.tree_offsets[kept])
 
     def select(self, trees: ArrayLike) -> Forest:
         """Some of the trees, by their numbers, in the order given.
@@ -150,13 +152,12 @@ class Forest:
         ['(NN sun)']
         """
         nodes, offsets = gather_trees(self.tree_offsets, trees)
-        return Forest(
-            self.labels[nodes],
-            self.words[nodes],
-            self.sizes[nodes],
-            offsets,
-            self.label_names,
-            self.word_names,
+        return replace(
+            self,
+            labels=self.labels[nodes],
+            words=self.words[nodes],
+            sizes=self.sizes[nodes],
+            tree_offsets=offsets,
         )
 
 

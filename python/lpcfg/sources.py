@@ -26,8 +26,8 @@ EXTENSIONS = (".mrg", ".ptb", ".txt", ".bracket", ".penn")
 _CHUNK = 1 << 20
 _GZIP_MAGIC = b"\x1f\x8b"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
-_HEAD = 64
-"""How many bytes are looked at to tell the kind of a file."""
+_HEAD = 9
+"""How many bytes it takes to tell the kind of a file; few, not to hold up what is typed."""
 
 
 def find_sources(sources: Sources) -> list[Source]:
@@ -93,7 +93,7 @@ def read_chunks(source: Source) -> Iterator[bytes]:
     if first.startswith(_GZIP_MAGIC):
         chunks = _with_head(_gunzip(itertools.chain([first], chunks), name))
         first = next(chunks, b"")
-    _check_head(first[:_HEAD], name)
+    _check_head(first[:1024], name)
     yield first
     yield from chunks
 
@@ -152,7 +152,7 @@ def _gunzip(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
 
 
 def _check_head(head: bytes, name: str) -> None:
-    if head.startswith(_UTF16_MARKS):
+    if head.startswith(_UTF16_MARKS) or b"(\0" in head or b"\0(" in head:
         raise TreebankError(
             f"{name}: this is UTF-16 text; convert it to UTF-8 first, for example with "
             "iconv -f UTF-16 -t UTF-8"

@@ -115,20 +115,22 @@ class Transform:
         >>> Transform().invert(Transform().apply([Tree("NN", "rain")]))
         [Tree.from_string('(NN rain)')]
         """
-        forest = Forest(
-            *invert_table(
-                (
-                    treebank.symbol,
-                    treebank.left,
-                    treebank.right,
-                    treebank.word,
-                    treebank.tree_offsets,
-                ),
-                treebank.symbols,
-                treebank.words,
-            )
+        return [tree for tree in self.invert_columns(treebank).trees() if tree is not None]
+
+    def invert_columns(self, treebank: Treebank) -> Forest:
+        """The trees that a node table was made from, as columns.
+
+        >>> Transform().invert_columns(Transform().apply([Tree("NN", "rain")])).word_names
+        ['rain']
+        """
+        table = (
+            treebank.symbol,
+            treebank.left,
+            treebank.right,
+            treebank.word,
+            treebank.tree_offsets,
         )
-        return [tree for tree in forest.trees() if tree is not None]
+        return Forest(*invert_table(table, treebank.symbols, treebank.words))
 
     def to_dict(self) -> dict[str, Any]:
         """The options as JSON can hold them.

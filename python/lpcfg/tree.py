@@ -16,7 +16,7 @@ __all__ = ["Tree", "escape", "unescape"]
 
 _ESCAPES = {"(": "-LRB-", ")": "-RRB-"}
 _UNESCAPES = {bracket: plain for plain, bracket in _ESCAPES.items()}
-_WHITE_SPACE = re.compile(r"\s")
+_WHITE_SPACE = re.compile(r"[ \t\n\r\v\f]")
 
 
 def escape(token: str) -> str:
@@ -201,12 +201,11 @@ class Tree:
         pending: list[tuple[int, int]] = []
         start = len(self)
         for node in reversed(list(self.nodes())):
-            if node.word is None:
-                below = [pending.pop() for _ in node.children]
-                pending.append((below[0][0], below[-1][1]))
-            else:
+            below = [pending.pop() for _ in node.children]
+            if node.word is not None:
                 start -= 1
-                pending.append((start, start + 1))
+                below = [(start, start + 1)]
+            pending.append((below[0][0], below[-1][1]) if below else (start, start))
             if preterminals or node.word is None:
                 spans.append((node.label, *pending[-1]))
         return spans[::-1]
@@ -233,7 +232,7 @@ class Tree:
         >>> Tree.from_string("(NN rain)").to_svg().startswith("<svg")
         True
         """
-        from lpcfg.draw import draw_svg
+        from lpcfg.svg import draw_svg
 
         return draw_svg(self)
 

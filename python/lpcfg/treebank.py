@@ -15,7 +15,7 @@ from lpcfg.clean import Cleaning
 from lpcfg.errors import TreebankError
 from lpcfg.forest import Forest, gather_trees
 from lpcfg.reader import OnError, ReadReport, read_forest
-from lpcfg.sources import Sources
+from lpcfg.sources import Sources, find_sources, source_name
 from lpcfg.symbol import Symbol
 from lpcfg.transform import Transform
 from lpcfg.tree import Tree
@@ -70,12 +70,14 @@ class Treebank:
         >>> print(bank.symbols[bank.symbol[-1]])
         ROOT+S
         """
-        forest = read_forest(sources, on_error=on_error, keep_empty=True, report=report)
+        files = find_sources(sources)
+        forest = read_forest(files, on_error=on_error, keep_empty=True, report=report)
         cleaned = (cleaning or Cleaning()).apply(forest).nonempty()
         if report is not None:
             report.empty += len(forest.nonempty()) - len(cleaned)
         if not len(cleaned):
-            raise TreebankError(f"no trees in {sources}")
+            names = ", ".join(source_name(file) for file in files)
+            raise TreebankError(f"no trees in {names or 'an empty list of files'}")
         return (transform or Transform()).apply(cleaned)
 
     @classmethod

@@ -16,6 +16,7 @@
 //! ```
 
 mod error;
+mod recovery;
 
 pub use error::{BracketError, Malformed, Position};
 
@@ -358,32 +359,6 @@ impl BracketReader {
             self.errors.push(error);
         }
     }
-
-    /// Read again what a tree that is never closed has swallowed: it goes on at the next line that
-    /// starts with a bracket.
-    ///
-    /// Every bracket that stays open to the end is found beforehand in one pass, so that a text of
-    /// nothing but open brackets takes linear time, too.
-    fn recover(&mut self) -> Result<(), BracketError> {
-        let text = std::mem::take(&mut self.text);
-        self.position = self.tree_position;
-        let mut resume = 0;
-        for offset in unclosed_brackets(&text) {
-            if offset < resume {
-                continue;
-            }
-            self.feed(&text[resume..offset])?;
-            self.end_token()?;
-            self.record(self.never_closed(self.position));
-            let next = text[offset..].windows(2).position(|pair| pair == b"\n(");
-            let Some(next) = next else { return Ok(()) };
-            resume = offset + next + 1;
-            let lines = text[offset..resume].iter().filter(|byte| **byte == b'\n').count();
-            self.position = Position { line: self.position.line + lines, column: 1 };
-        }
-        self.feed(&text[resume..])?;
-        self.end_token()
-    }
 }
 
 fn is_delimiter(byte: u8) -> bool {
@@ -393,21 +368,6 @@ fn is_delimiter(byte: u8) -> bool {
 /// The number of characters: UTF-8 bytes that do not continue one.
 fn characters(bytes: &[u8]) -> usize {
     bytes.iter().filter(|byte| **byte & 0xc0 != 0x80).count()
-}
-
-/// Where the brackets stand that are still open at the end of a text.
-fn unclosed_brackets(text: &[u8]) -> Vec<usize> {
-    let mut open = Vec::new();
-    for (offset, byte) in text.iter().enumerate() {
-        match byte {
-            b'(' => open.push(offset),
-            b')' => {
-                open.pop();
-            }
-            _ => {}
-        }
-    }
-    open
 }
 
 #[cfg(test)]
