@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg import _core
+from lpcfg.clean import Cleaning
 from lpcfg.flat_rules import flatten_rules
 from lpcfg.lexicon import Lexicon, lexicon_from_entries
 from lpcfg.notation import read_rules
@@ -62,6 +63,46 @@ class Grammar:
             lexicon=lexicon_from_entries(rules.lexical_rules),
             provenance={"estimator": "hand-written"},
         )
+
+    @property
+    def cleaning(self) -> Cleaning:
+        """How the trees that the grammar was learnt from were cleaned, and gold ones should be.
+
+        >>> Grammar.from_string("S -> 'a'").cleaning.root_label
+        'ROOT'
+        """
+        return Cleaning.from_dict(self.provenance.get("cleaning", {}))
+
+    def __str__(self) -> str:
+        return (
+            f"{self.provenance.get('estimator', 'unknown')} grammar: {len(self.symbols)} symbols, "
+            f"{len(self.binary_rules)} binary and {len(self.unary_rules)} unary rules, "
+            f"{len(self.lexicon.words)} words and {len(self.lexicon.classes)} classes of others"
+        )
+
+    def summary(self, most: int = 10) -> str:
+        """What the grammar is and where it comes from, with its likeliest rules, for people.
+
+        >>> print(Grammar.from_string("S -> 'a' S [0.4] | 'b' [0.6]").summary())
+        hand-written grammar: 3 symbols, 2 binary and 0 unary rules, 2 words and 1 classes of others
+        estimator: hand-written
+        roots: S 0.6000, S 0.4000
+        commonest rules:
+          0.4000  S -> a S
+          0.6000  S -> a S
+        """
+        names = [str(symbol) for symbol in self.symbols]
+        roots = [(p, names[a]) for a, p in enumerate(self.roots.tolist()) if p > 0]
+        roots = sorted(roots, key=lambda root: -root[0])[:most]
+        weights = np.ones(len(names)) if self.weights is None else self.weights
+        uses = weights[self.binary_rules[:, 0]] * self.binary_probabilities
+        lines = [str(self), *(f"{key}: {value}" for key, value in self.provenance.items())]
+        lines.append("roots: " + ", ".join(f"{name} {p:.4f}" for p, name in roots))
+        lines.append("commonest rules:")
+        for row in np.argsort(-uses, kind="stable")[:most].tolist():
+            parent, left, right = (names[symbol] for symbol in self.binary_rules[row].tolist())
+            lines.append(f"  {self.binary_probabilities[row]:.4f}  {parent} -> {left} {right}")
+        return "\n".join(lines)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,7 @@ from lpcfg.model_file import (
 from lpcfg.symbol import Symbol
 from lpcfg.word_classes import word_classes_from_dict
 
-__all__ = ["load", "save"]
+__all__ = ["is_model_file", "load", "save"]
 
 _DOCUMENT = {"kind": str, "symbols": list, "word_classes": dict, "provenance": dict}
 
@@ -59,6 +60,21 @@ def save(grammar: Grammar, path: str | PathLike[str]) -> None:
         "provenance": dict(grammar.provenance),
     }
     write_model_file(path, arrays, document)
+
+
+def is_model_file(path: str | PathLike[str]) -> bool:
+    """Whether a path leads to something that begins like a model file.
+
+    >>> is_model_file("missing.lpcfg")
+    False
+    """
+    # The length of the header in eight bytes, then the header, which is JSON.
+    try:
+        with Path(path).open("rb") as file:
+            head = file.read(9)
+    except OSError:
+        return False
+    return len(head) == 9 and head[8:] == b"{" and head[5:8] == bytes(3)
 
 
 def load(path: str | PathLike[str]) -> Grammar:

@@ -9,15 +9,17 @@ use crate::chart::coarse::{CoarseChart, CoarseGrammar};
 use crate::chart::marginals::LabelMarginals;
 use crate::chart::pcfg::{Bounds, Chart, PcfgPass};
 use crate::decode::{
-    Best, Derivation, KBest, LabelledRecall, Objective, PackedForest, Viterbi, cover,
+    Best, BracketF1, Derivation, KBest, LabelledRecall, Objective, PackedForest, Viterbi, cover,
 };
 use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
 
 /// What is maximised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decoder {
-    /// The expected number of right labelled brackets.
+    /// The expected number of right nodes of the binary tree.
     MaxRecall,
+    /// The expected F1 of labelled brackets.
+    MaxF1,
     /// The probability of the tree.
     Viterbi,
 }
@@ -110,6 +112,7 @@ pub struct Workspace {
     chart: Chart,
     marginals: LabelMarginals,
     recall: LabelledRecall,
+    bracket_f1: BracketF1,
     best: Best,
 }
 
@@ -208,13 +211,17 @@ impl Parser {
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<Option<Vec<Derivation>>, Cancelled> {
-        let Workspace { words, chart, marginals, recall, best, .. } = workspace;
+        let Workspace { words, chart, marginals, recall, bracket_f1, best, .. } = workspace;
         marginals.prepare(&self.grammar, chart);
         let forest = PackedForest { grammar: &self.grammar, chart, words };
         match options.decoder {
             Decoder::MaxRecall => {
-                recall.prepare(&self.grammar, chart, marginals);
+                recall.prepare(&self.grammar, chart);
                 maximise(forest, recall, best, options.candidates, cancel)
+            }
+            Decoder::MaxF1 => {
+                bracket_f1.prepare(&self.grammar, chart, marginals);
+                maximise(forest, bracket_f1, best, options.candidates, cancel)
             }
             Decoder::Viterbi => maximise(forest, &Viterbi, best, options.candidates, cancel),
         }

@@ -11,7 +11,7 @@ mod objectives;
 pub use best::Best;
 pub use fragments::cover;
 pub use k_best::KBest;
-pub use objectives::{LabelledRecall, Viterbi};
+pub use objectives::{BracketF1, LabelledRecall, Viterbi};
 
 use crate::chart::pcfg::Chart;
 use crate::grammar::{Grammar, SymbolId};

@@ -13,6 +13,8 @@ pub use projection::Projection;
 pub use rules::{BinaryRule, GrammarError, Rules, SymbolId, UnaryRule};
 pub use unary::UnaryClosure;
 
+use crate::interner::Interner;
+
 /// Labels in the order in which symbol `a` writes them, from the top of its chain to the bottom.
 ///
 /// A symbol made by binarisation writes none, so that its children become those of its parent.
@@ -21,6 +23,8 @@ pub struct Output {
     offsets: Vec<u32>,
     labels: Vec<u32>,
     number_of_labels: usize,
+    chains: Vec<u32>,
+    number_of_chains: usize,
 }
 
 impl Output {
@@ -33,13 +37,31 @@ impl Output {
             return Err(GrammarError::Offsets { array: "output" });
         }
         let number_of_labels = labels.iter().max().map_or(0, |&label| label as usize + 1);
-        Ok(Self { offsets, labels, number_of_labels })
+        let mut distinct: Interner<Vec<u32>> = Interner::default();
+        let chains = offsets
+            .windows(2)
+            .map(|ends| distinct.intern(&labels[ends[0] as usize..ends[1] as usize]))
+            .collect();
+        let number_of_chains = distinct.len();
+        Ok(Self { offsets, labels, number_of_labels, chains, number_of_chains })
     }
 
     /// The labels that `symbol` writes.
     pub fn labels(&self, symbol: SymbolId) -> &[u32] {
         let row = symbol.index();
         &self.labels[self.offsets[row] as usize..self.offsets[row + 1] as usize]
+    }
+
+    /// The number of the chain of labels that `symbol` writes: symbols with the same number look
+    /// the same in a tree.
+    #[inline]
+    pub fn chain(&self, symbol: SymbolId) -> u32 {
+        self.chains[symbol.index()]
+    }
+
+    /// How many different chains there are.
+    pub fn number_of_chains(&self) -> usize {
+        self.number_of_chains
     }
 
     /// One more than the largest label.

@@ -153,6 +153,7 @@ impl PyParser {
         marginals: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let decoder = match decoder {
+            "max-f1" => Decoder::MaxF1,
             "max-recall" => Decoder::MaxRecall,
             "viterbi" => Decoder::Viterbi,
             other => return Err(PyValueError::new_err(format!("no decoder {other:?}"))),
