@@ -71,6 +71,7 @@ def test_files_folders_and_patterns(tmp_path):
     (tmp_path / "b").mkdir()
     (tmp_path / "b" / "c.mrg.gz").write_bytes(gzip.compress(SUN.encode()))
     (tmp_path / "b" / "notes.md").write_text("no trees here")
+    (tmp_path / "b" / "folder.mrg").mkdir()
     (tmp_path / "b" / "D.PTB").write_text(RAIN)
     # Compressed without saying so.
     (tmp_path / "z.txt").write_bytes(gzip.compress(SUN.encode()) + gzip.compress(RAIN.encode()))

@@ -26,7 +26,14 @@ class TreebankWarning(UserWarning):
 
 @dataclass
 class ReadReport:
-    """What happened while reading: pass one in to be told instead of warned."""
+    """What happened while reading: pass one in to be told instead of warned.
+
+    >>> import io
+    >>> report = ReadReport()
+    >>> trees = list(read_trees(io.BytesIO(b"(NN rain) (NN)"), on_error="skip", report=report))
+    >>> report.trees, report.skipped
+    (1, 1)
+    """
 
     trees: int = 0
     """How many trees were read, empty ones included."""

@@ -49,7 +49,11 @@ def _find(name: str) -> list[Source]:
         return [name]
     if path.is_dir():
         endings = tuple(e + gz for e in EXTENSIONS for gz in ("", ".gz"))
-        inside = sorted(file for file in path.rglob("*") if file.name.lower().endswith(endings))
+        inside = sorted(
+            file
+            for file in path.rglob("*")
+            if file.name.lower().endswith(endings) and file.is_file()
+        )
         if not inside:
             known = ", ".join(f"*{extension}" for extension in EXTENSIONS)
             raise TreebankError(f"{name}: no files of trees in this folder ({known}, or with .gz)")

@@ -145,6 +145,8 @@ pub(crate) fn check_offsets(offsets: &[usize], nodes: usize) -> Result<(), Offse
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
 
     fn names(names: &[&str]) -> Vec<String> {
@@ -171,6 +173,22 @@ mod tests {
         assert_eq!(forest.bracketed(2), "(X a)");
         assert_eq!(forest.children_reversed(2).collect::<Vec<_>>(), [1, 0]);
         assert_eq!((forest.only_child(3), forest.only_child(2)), (Some(2), None));
+    }
+
+    proptest! {
+        #[test]
+        fn columns_made_up_never_panic(
+            nodes in prop::collection::vec((-2..3i32, 0..6u32), 0..7),
+            offsets in prop::collection::vec(0..8usize, 0..4),
+        ) {
+            let (words, sizes): (Vec<i32>, Vec<u32>) = nodes.into_iter().unzip();
+            if let Ok(forest) = build(&words, &sizes, &offsets) {
+                let found: usize = (0..forest.len())
+                    .map(|tree| forest.bracketed(tree).matches("(X").count())
+                    .sum();
+                prop_assert_eq!(found, sizes.len());
+            }
+        }
     }
 
     #[test]

@@ -16,8 +16,9 @@ pub fn invert(table: &NodeTable) -> Result<Forest, TableError> {
     let mut forest = Forest::new();
     let labels: Vec<u32> = table.label_names.iter().map(|name| forest.intern_label(name)).collect();
     let words: Vec<u32> = table.words.iter().map(|word| forest.intern_word(word)).collect();
+    let is_known = |label: &u32| (*label as usize) < labels.len();
     for (id, symbol) in table.symbols.iter().enumerate() {
-        if symbol.labels.is_empty() || symbol.labels.iter().any(|l| *l as usize >= labels.len()) {
+        if symbol.labels.is_empty() || !symbol.labels.iter().all(is_known) {
             return Err(TableError::Labels(id));
         }
     }

@@ -180,6 +180,23 @@ proptest! {
     }
 
     #[test]
+    fn tables_made_up_never_panic(
+        nodes in prop::collection::vec((0..4u32, -2..6i32, -2..6i32, -2..3i32), 0..6),
+        offsets in prop::collection::vec(0..7usize, 0..4),
+    ) {
+        // One symbol of each kind: a phrase, a preterminal, a made node.
+        let mut table = transform(&forest("(X (A a) (B b) (C c))"), &PLAIN);
+        table.symbol = nodes.iter().map(|node| node.0).collect();
+        table.left = nodes.iter().map(|node| node.1).collect();
+        table.right = nodes.iter().map(|node| node.2).collect();
+        table.word = nodes.iter().map(|node| node.3).collect();
+        table.tree_offsets = offsets;
+        if let Ok(forest) = invert(&table) {
+            prop_assert_eq!(forest.len() + 1, table.tree_offsets.len());
+        }
+    }
+
+    #[test]
     fn the_table_is_consistent(trees in prop::collection::vec(any_tree(), 1..4), options in any_options()) {
         let table = transform(&forest(&trees.join("\n")), &options);
         for tree in table.tree_offsets.windows(2) {
