@@ -1,1 +1,62 @@
-"""Learn latent-variable PCFGs from treebanks and parse with them."""
+"""Learn PCFGs and latent-variable PCFGs from treebanks, and parse with them.
+
+>>> import lpcfg
+>>> treebank = lpcfg.Treebank.from_trees(lpcfg.embedded_trees())
+>>> grammar = lpcfg.PCFGEstimator().fit(treebank).grammar_
+>>> print(lpcfg.Parser(grammar).parse(["DT", "NN", "VBD", "PRP", "."]))
+(ROOT (S (NP (DT DT) (NN NN)) (VP (VBD VBD) (NP (PRP PRP))) (. .)))
+"""
+
+from lpcfg._core import __version__
+from lpcfg.clean import Cleaning
+from lpcfg.embedded import embedded_trees
+from lpcfg.errors import (
+    GrammarError,
+    InputError,
+    InternalError,
+    LpcfgError,
+    ModelFileError,
+    TreebankError,
+)
+from lpcfg.grammar import Grammar
+from lpcfg.grammar_file import load, save
+from lpcfg.lexicon_options import LexiconOptions
+from lpcfg.parser import LabelledSpan, Parse, Parser, Pruning
+from lpcfg.parser_scores import Evaluation, evaluate_parser
+from lpcfg.pcfg import PCFGEstimator
+from lpcfg.reader import read_trees
+from lpcfg.scores import Scores, evaluate
+from lpcfg.symbol import Symbol
+from lpcfg.transform import Transform
+from lpcfg.tree import Tree
+from lpcfg.treebank import Treebank
+
+__all__ = [
+    "Cleaning",
+    "Evaluation",
+    "Grammar",
+    "GrammarError",
+    "InputError",
+    "InternalError",
+    "LabelledSpan",
+    "LexiconOptions",
+    "LpcfgError",
+    "ModelFileError",
+    "PCFGEstimator",
+    "Parse",
+    "Parser",
+    "Pruning",
+    "Scores",
+    "Symbol",
+    "Transform",
+    "Tree",
+    "Treebank",
+    "TreebankError",
+    "__version__",
+    "embedded_trees",
+    "evaluate",
+    "evaluate_parser",
+    "load",
+    "read_trees",
+    "save",
+]

@@ -22,7 +22,7 @@ from lpcfg.errors import InputError, LpcfgError
 from lpcfg.evalb_parameters import BUILT_IN, find_parameters
 from lpcfg.evalb_report import evalb
 from lpcfg.grammar_file import is_model_file, load, save
-from lpcfg.lexicon_estimation import LexiconOptions
+from lpcfg.lexicon_options import LexiconOptions
 from lpcfg.parser import DECODERS, Parse, Parser, Pruning
 from lpcfg.parser_scores import INPUTS, evaluate_parser
 from lpcfg.pcfg import PCFGEstimator
@@ -139,7 +139,10 @@ def _add_train(commands: Any) -> None:
         "--on-error", choices=("raise", "skip"), default="raise", help="what to do with bad trees"
     )
     parser.add_argument(
-        "--seed", type=int, default=0, help="for estimators that draw random numbers (pcfg does not)"
+        "--seed",
+        type=int,
+        default=0,
+        help="for estimators that draw random numbers (pcfg does not)",
     )
     defaults = Transform()
     group = parser.add_argument_group("how trees become binary")
@@ -309,7 +312,9 @@ def _add_eval(commands: Any) -> None:
     parser = _command(commands, "eval", _eval, "parse a treebank's sentences and score the result")
     parser.add_argument("model", help="a model file")
     parser.add_argument("treebank", nargs="+", help="gold trees: files, folders, patterns, -")
-    parser.add_argument("--input", choices=INPUTS, default=INPUTS[0], help="what the parser is told")
+    parser.add_argument(
+        "--input", choices=INPUTS, default=INPUTS[0], help="what the parser is told"
+    )
     parser.add_argument("--limit", type=int, metavar="N", help="only the first N trees")
     parser.add_argument("--by-length", action="store_true", help="scores by sentence length too")
     parser.add_argument("--by-label", action="store_true", help="scores by label too")
@@ -374,7 +379,9 @@ def _score(options: argparse.Namespace) -> None:
 def _add_show(commands: Any) -> None:
     parser = _command(commands, "show", _show, "draw trees, or summarise a model")
     parser.add_argument("file", nargs="+", help="trees (- for standard input) or models")
-    parser.add_argument("--svg", metavar="FILE", help="draw the first tree into an SVG file instead")
+    parser.add_argument(
+        "--svg", metavar="FILE", help="draw the first tree into an SVG file instead"
+    )
     parser.add_argument("-n", type=int, metavar="N", help="only the first N trees")
 
 

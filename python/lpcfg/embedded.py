@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from importlib.resources import files
+from pathlib import Path
 
 from lpcfg.notation import RuleSet, read_rules
 from lpcfg.sampling import sample_trees
 from lpcfg.tree import Tree
 
-__all__ = ["embedded_rules", "embedded_trees"]
+__all__ = ["default_model", "embedded_rules", "embedded_trees"]
 
 # Longer sentences are rare, and read badly.
 _MAX_LENGTH = 25
@@ -45,3 +46,12 @@ def _finish(tree: Tree, first: bool) -> Tree:
         return Tree(label, tree.word[0].upper() + tree.word[1:] if first else tree.word)
     children = enumerate(tree.children)
     return Tree(label, [_finish(child, first and position == 0) for position, child in children])
+
+
+def default_model() -> Path:
+    """The file of the model that ``lpcfg parse`` uses if it is given none.
+
+    >>> default_model().name
+    'default.lpcfg'
+    """
+    return Path(str(files("lpcfg").joinpath("data", "default.lpcfg")))

@@ -255,7 +255,11 @@ _Sentence = tuple[Sequence[str] | None, Sequence[str] | None]
 
 def _threads(n_jobs: int) -> int:
     if n_jobs == -1:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+        return (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
     if n_jobs < 1:
         raise InputError(f"n_jobs must be a number of threads or -1 for all cores, not {n_jobs}")
     return n_jobs

@@ -103,4 +103,3 @@ def evaluate_parser(
         tokens=sum(map(len, words)),
         seconds=seconds,
     )
-

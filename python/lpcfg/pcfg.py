@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Self
 
 import numpy as np
@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 from lpcfg.coarse import coarse_classes
 from lpcfg.errors import TreebankError
 from lpcfg.grammar import Grammar
-from lpcfg.lexicon_estimation import LexiconOptions, estimate_lexicon
+from lpcfg.lexicon_estimation import estimate_lexicon
+from lpcfg.lexicon_options import LexiconOptions
 from lpcfg.treebank import Treebank
 
 __all__ = ["PCFGEstimator", "count_rules"]
@@ -78,6 +79,10 @@ class PCFGEstimator:
             lexicon=estimate_lexicon(treebank, self.lexicon),
             weights=count,
             coarse=coarse_classes(treebank.symbols),
-            provenance={"estimator": "pcfg", "treebank": treebank.digest, "trees": len(treebank)},
+            provenance={
+                "estimator": "pcfg",
+                "lexicon": asdict(self.lexicon),
+                **treebank.provenance,
+            },
         )
         return self

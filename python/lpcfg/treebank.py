@@ -7,6 +7,7 @@ import itertools
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,6 +50,7 @@ class Treebank:
     symbols: tuple[Symbol, ...]
     words: tuple[str, ...]
     transform: Transform
+    cleaning: Cleaning | None = None
 
     @classmethod
     def read(
@@ -72,13 +74,14 @@ class Treebank:
         """
         files = find_sources(sources)
         forest = read_forest(files, on_error=on_error, keep_empty=True, report=report)
-        cleaned = (cleaning or Cleaning()).apply(forest).nonempty()
+        cleaning = cleaning or Cleaning()
+        cleaned = cleaning.apply(forest).nonempty()
         if report is not None:
             report.empty += len(forest.nonempty()) - len(cleaned)
         if not len(cleaned):
             names = ", ".join(source_name(file) for file in files)
             raise TreebankError(f"no trees in {names or 'an empty list of files'}")
-        return (transform or Transform()).apply(cleaned)
+        return replace((transform or Transform()).apply(cleaned), cleaning=cleaning)
 
     @classmethod
     def from_trees(
@@ -96,7 +99,7 @@ class Treebank:
         forest = Forest.from_trees(trees)
         if cleaning is not None:
             forest = cleaning.apply(forest)
-        return (transform or Transform()).apply(forest)
+        return replace((transform or Transform()).apply(forest), cleaning=cleaning)
 
     def __len__(self) -> int:
         return len(self.tree_offsets) - 1
@@ -167,3 +170,17 @@ class Treebank:
         vocabulary = [[symbol.to_json() for symbol in self.symbols], self.words]
         digest.update(json.dumps(vocabulary).encode())
         return digest.hexdigest()
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What a grammar should remember of the trees that it was learnt from.
+
+        >>> Treebank.from_trees([Tree("NN", "rain")]).provenance["trees"]
+        1
+        """
+        return {
+            "trees": len(self),
+            "treebank": self.digest,
+            "transform": self.transform.to_dict(),
+            "cleaning": {} if self.cleaning is None else self.cleaning.to_dict(),
+        }
