@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any, TextIO, TypeVar
+from typing import Any, TextIO, TypeAlias, TypeVar
 
 from tqdm import tqdm
 
@@ -35,6 +35,7 @@ from lpcfg.treebank import Treebank
 __all__ = ["main"]
 
 T = TypeVar("T")
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 #: What a shell expects of a program that was stopped by Ctrl-C.
 INTERRUPTED = 130
@@ -84,15 +85,22 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _command(
-    commands: Any, name: str, run: Callable[[argparse.Namespace], None], about: str
+    commands: Commands, name: str, run: Callable[[argparse.Namespace], None], about: str
 ) -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = commands.add_parser(name, help=about, description=about)
+    parser = commands.add_parser(name, help=about, description=about)
     parser.set_defaults(run=run)
     return parser
 
 
 def _add_quiet(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
+
+
+def _add_on_error(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--on-error", choices=("raise", "skip"), default="raise",
+        help="what to do with malformed trees: stop (the default), or count and leave them out",
+    )  # fmt: skip
 
 
 def _add_parsing(parser: argparse.ArgumentParser) -> None:
@@ -116,8 +124,10 @@ def _thresholds(text: str) -> Pruning:
 
 
 def _progress(items: Iterable[T], quiet: bool, total: int | None = None) -> Iterable[T]:
-    hidden = quiet or not sys.stderr.isatty()
-    return tqdm(items, total=total, unit=" sentences", disable=hidden, leave=False)
+    if quiet or not sys.stderr.isatty():
+        return items
+    shown: Iterable[T] = tqdm(items, total=total, unit=" sentences", leave=False)
+    return shown
 
 
 def _say(text: str, options: argparse.Namespace) -> None:
@@ -128,16 +138,14 @@ def _say(text: str, options: argparse.Namespace) -> None:
 # train
 
 
-def _add_train(commands: Any) -> None:
+def _add_train(commands: Commands) -> None:
     parser = _command(commands, "train", _train, "learn a grammar from a treebank")
     parser.add_argument(
         "treebank", nargs="+", help="files, folders or patterns of bracketed trees; - for stdin"
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the file to write")
     parser.add_argument("--estimator", choices=("pcfg",), default="pcfg")
-    parser.add_argument(
-        "--on-error", choices=("raise", "skip"), default="raise", help="what to do with bad trees"
-    )
+    _add_on_error(parser)
     parser.add_argument(
         "--seed",
         type=int,
@@ -218,7 +226,7 @@ def _train(options: argparse.Namespace) -> None:
 # parse
 
 
-def _add_parse(commands: Any) -> None:
+def _add_parse(commands: Commands) -> None:
     parser = _command(
         commands, "parse", _parse, "parse sentences, one a line, words separated by spaces"
     )
@@ -261,8 +269,11 @@ def _parse_batch(
     filled = [tokens for tokens in batch if tokens]
     if not options.tags:
         filled = [[escape(token) for token in tokens] for tokens in filled]
-    given = {"tags": filled} if options.tags else {"words": filled}
-    parses = parser.analyze_many(**given, candidates=options.candidates) if filled else iter(())
+    parses = parser.analyze_many(
+        tags=filled if options.tags else None,
+        words=None if options.tags else filled,
+        candidates=options.candidates,
+    )
     for tokens in batch:
         yield next(parses) if tokens else None
 
@@ -308,7 +319,7 @@ def _open_text(name: str) -> Iterator[TextIO]:
 # eval
 
 
-def _add_eval(commands: Any) -> None:
+def _add_eval(commands: Commands) -> None:
     parser = _command(commands, "eval", _eval, "parse a treebank's sentences and score the result")
     parser.add_argument("model", help="a model file")
     parser.add_argument("treebank", nargs="+", help="gold trees: files, folders, patterns, -")
@@ -320,6 +331,7 @@ def _add_eval(commands: Any) -> None:
     parser.add_argument("--by-label", action="store_true", help="scores by label too")
     parser.add_argument("--json", action="store_true", help="everything as one JSON object")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the parser's trees here")
+    _add_on_error(parser)
     _add_parsing(parser)
     _add_quiet(parser)
 
@@ -327,8 +339,11 @@ def _add_eval(commands: Any) -> None:
 def _eval(options: argparse.Namespace) -> None:
     grammar = load(options.model)
     parser = Parser(grammar, decoder=options.decoder, prune=options.prune, n_jobs=options.jobs)
-    forest = grammar.cleaning.apply(read_forest(options.treebank)).nonempty()
-    gold = list(islice(forest.trees(), options.limit))
+    report = ReadReport()
+    forest = read_forest(options.treebank, on_error=options.on_error, report=report)
+    forest = grammar.cleaning.apply(forest).nonempty()
+    _say(str(report), options)
+    gold = [tree for tree in islice(forest.trees(), options.limit) if tree is not None]
 
     def progress(parses: Iterable[Parse]) -> Iterable[Parse]:
         return _progress(parses, options.quiet, total=len(gold))
@@ -350,7 +365,7 @@ def _eval(options: argparse.Namespace) -> None:
 # score
 
 
-def _add_score(commands: Any) -> None:
+def _add_score(commands: Commands) -> None:
     parser = _command(commands, "score", _score, "score a file of trees against gold ones")
     parser.add_argument("gold", help="gold trees, one file")
     parser.add_argument("predicted", help="predicted trees in the same order; (()) for none")
@@ -376,7 +391,7 @@ def _score(options: argparse.Namespace) -> None:
 # show
 
 
-def _add_show(commands: Any) -> None:
+def _add_show(commands: Commands) -> None:
     parser = _command(commands, "show", _show, "draw trees, or summarise a model")
     parser.add_argument("file", nargs="+", help="trees (- for standard input) or models")
     parser.add_argument(

@@ -18,8 +18,8 @@ def coarse_classes(symbols: Sequence[Symbol]) -> NDArray[np.uint32]:
     A phrase is known by the label at the top of its chain, which is what its parent sees. The
     nodes that binarisation made of it are a class of their own, and so is each plain tag.
 
-    >>> symbols = [Symbol(("NP",), ("S",)), Symbol(("NP",), ("VP",)), Symbol(("NN",), preterminal=True)]
-    >>> coarse_classes(symbols)
+    >>> noun = Symbol(("NN",), preterminal=True)
+    >>> coarse_classes([Symbol(("NP",), ("S",)), Symbol(("NP",), ("VP",)), noun])
     array([0, 0, 1], dtype=uint32)
     """
     ids: dict[tuple[str, str], int] = {}

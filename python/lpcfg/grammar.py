@@ -22,13 +22,13 @@ __all__ = ["Grammar"]
 
 @dataclass(frozen=True, eq=False)
 class Grammar:
-    """Rules over numbered symbols with their probabilities, and a lexicon.
+    r"""Rules over numbered symbols with their probabilities, and a lexicon.
 
     Rows of ``binary_rules`` are parent, left and right child; of ``unary_rules`` parent and child.
     ``coarse`` gives each symbol its class for the first pruning pass, and ``weights`` how often
     the symbol is expected; without them the first pass is left out.
 
-    >>> grammar = Grammar.from_string("S -> NP VP [1] \\n NP -> 'it' [1] \\n VP -> 'rained' [1]")
+    >>> grammar = Grammar.from_string("S -> NP VP [1] \n NP -> 'it' [1] \n VP -> 'rained' [1]")
     >>> [str(symbol) for symbol in grammar.symbols]
     ['S', 'NP', 'VP']
     """
@@ -50,7 +50,7 @@ class Grammar:
 
         >>> grammar = Grammar.from_string("S -> 'a' S 'b' [0.5] | 'a' 'b' [0.5]")
         >>> len(grammar.binary_rules)
-        4
+        3
         """
         rules = flatten_rules(read_rules(text, start))
         return cls(
@@ -81,15 +81,16 @@ class Grammar:
         )
 
     def summary(self, most: int = 10) -> str:
-        """What the grammar is and where it comes from, with its likeliest rules, for people.
+        r"""What the grammar is and where it comes from, with its likeliest rules, for people.
 
-        >>> print(Grammar.from_string("S -> 'a' S [0.4] | 'b' [0.6]").summary())
+        >>> rules = "S -> NP VP [0.9] | VP NP [0.1] \n NP -> 'it' \n VP -> 'rained'"
+        >>> print(Grammar.from_string(rules).summary())
         hand-written grammar: 3 symbols, 2 binary and 0 unary rules, 2 words and 1 classes of others
         estimator: hand-written
-        roots: S 0.6000, S 0.4000
+        roots: S 1.0000
         commonest rules:
-          0.4000  S -> a S
-          0.6000  S -> a S
+          0.9000  S -> NP VP
+          0.1000  S -> VP NP
         """
         names = [str(symbol) for symbol in self.symbols]
         roots = [(p, names[a]) for a, p in enumerate(self.roots.tolist()) if p > 0]
@@ -106,22 +107,38 @@ class Grammar:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """The labels that trees of this grammar have, tags included, in order."""
+        r"""The labels that trees of this grammar have, tags included, in order.
+
+        >>> Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'").labels
+        ('NP', 'S', 'VP')
+        """
         return tuple(sorted({label for symbol in self.symbols for label in symbol.labels}))
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
-        """The part-of-speech tags, in order."""
+        r"""The part-of-speech tags, in order.
+
+        >>> Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'").tags
+        ('NP', 'VP')
+        """
         return tuple(sorted({s.labels[-1] for s in self.symbols if s.preterminal}))
 
     @cached_property
     def tag_ids(self) -> dict[str, int]:
-        """The number of each tag."""
+        r"""The number of each tag.
+
+        >>> Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'").tag_ids
+        {'NP': 0, 'VP': 1}
+        """
         return {tag: identity for identity, tag in enumerate(self.tags)}
 
     @cached_property
     def core(self) -> _core.Grammar:
-        """The grammar indexed for parsing."""
+        """The grammar indexed for parsing, after every index and probability has been checked.
+
+        >>> Grammar.from_string("S -> 'go'").core
+        <lpcfg._core.Grammar object at ...>
+        """
         label_ids = {label: identity for identity, label in enumerate(self.labels)}
         written = [() if s.siblings is not None else s.labels for s in self.symbols]
         return _core.Grammar(

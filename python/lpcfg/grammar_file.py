@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lpcfg.errors import GrammarError, ModelFileError
 from lpcfg.grammar import Grammar
@@ -27,10 +28,10 @@ _DOCUMENT = {"kind": str, "symbols": list, "word_classes": dict, "provenance": d
 
 
 def save(grammar: Grammar, path: str | PathLike[str]) -> None:
-    """Write a grammar to one file; an existing file is replaced only once all is written.
+    r"""Write a grammar to one file; an existing file is replaced only once all is written.
 
     >>> import tempfile, pathlib
-    >>> grammar = Grammar.from_string("S -> NP VP \\n NP -> 'it' \\n VP -> 'rained'")
+    >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "weather.lpcfg")
     ...     save(grammar, path)
@@ -38,7 +39,7 @@ def save(grammar: Grammar, path: str | PathLike[str]) -> None:
     S NP VP
     """
     lexicon = grammar.lexicon
-    arrays = {
+    arrays: dict[str, NDArray[Any]] = {
         "roots": grammar.roots,
         "binary_rules": grammar.binary_rules,
         "binary_probabilities": grammar.binary_probabilities,

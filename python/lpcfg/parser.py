@@ -42,7 +42,11 @@ class Pruning(NamedTuple):
 
 
 class LabelledSpan(NamedTuple):
-    """A labelled span of words, and the probability that the sentence's tree has it."""
+    """A labelled span of words, and the probability that the sentence's tree has it.
+
+    >>> LabelledSpan("NP", 0, 2, 0.9).probability
+    0.9
+    """
 
     label: str
     start: int
@@ -52,11 +56,16 @@ class LabelledSpan(NamedTuple):
 
 @dataclass(frozen=True)
 class Parse:
-    """What a parser knows of a sentence.
+    r"""What a parser knows of a sentence.
 
     ``status`` says how the tree was found: ``parsed``, or after pruning less (``loosened``), or
     after letting every word have every tag (``smoothed``), or not at all (``fragments``: the
     largest pieces that can be parsed stand side by side under a root).
+
+    >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+    >>> parse = Parser(grammar).analyze(words=["it", "snowed"])
+    >>> print(parse.tree, parse.status)
+    (S (NP it) (VP snowed)) smoothed
     """
 
     tree: Tree
@@ -72,7 +81,7 @@ class Parse:
 
 
 class Parser:
-    """Finds the trees of sentences.
+    r"""Finds the trees of sentences.
 
     ``decoder`` is what the best tree maximises: ``max-f1`` the expected F1 of its labelled
     brackets, ``max-recall`` the expected number of right nodes of the binary tree (Goodman 1996),
@@ -80,7 +89,7 @@ class Parser:
     threshold for both passes, or None for an exact and slow search. ``n_jobs`` is the number of
     threads, -1 for one on each core; the result does not depend on it.
 
-    >>> grammar = Grammar.from_string("S -> NP VP [1] \\n NP -> 'it' [1] \\n VP -> 'rained' [1]")
+    >>> grammar = Grammar.from_string("S -> NP VP [1] \n NP -> 'it' [1] \n VP -> 'rained' [1]")
     >>> print(Parser(grammar).parse(words=["it", "rained"]))
     (S (NP it) (VP rained))
     """
@@ -109,7 +118,14 @@ class Parser:
     def parse(
         self, tags: Sequence[str] | None = None, *, words: Sequence[str] | None = None
     ) -> Tree:
-        """The best tree of a sentence given by its tags, its words, or both."""
+        r"""The best tree of a sentence given by its tags, its words, or both.
+
+        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+        >>> print(Parser(grammar).parse(["NP", "VP"]))
+        (S (NP NP) (VP VP))
+        >>> print(Parser(grammar).parse(["NP", "VP"], words=["she", "sings"]))
+        (S (NP she) (VP sings))
+        """
         return self.analyze(tags, words=words).tree
 
     def analyze(
@@ -119,7 +135,17 @@ class Parser:
         words: Sequence[str] | None = None,
         candidates: int = 1,
     ) -> Parse:
-        """The best tree of a sentence with its probability, and more trees on request."""
+        r"""The best tree of a sentence with its probability, and more trees on request.
+
+        >>> grammar = Grammar.from_string("S -> X S [0.2] | S X [0.1] | X X [0.7] \n X -> 'ha'")
+        >>> parse = Parser(grammar).analyze(words=["ha"] * 3, candidates=5)
+        >>> for tree, log_probability in parse.candidates:
+        ...     print(f"{log_probability:.3f} {tree}")
+        -1.966 (S (X ha) (S (X ha) (X ha)))
+        -2.659 (S (S (X ha) (X ha)) (X ha))
+        >>> f"{parse.sentence_log_probability:.3f}"
+        '-1.561'
+        """
         batch = self._run([(tags, words)], candidates=candidates)
         return next(iter(batch))
 
@@ -130,7 +156,14 @@ class Parser:
         words: Iterable[Sequence[str]] | None = None,
         batch_size: int = BATCH,
     ) -> Iterator[Tree]:
-        """The best trees of many sentences, lazily and in their order."""
+        r"""The best trees of many sentences, lazily and in their order.
+
+        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' | 'she' \n VP -> 'rained'")
+        >>> for tree in Parser(grammar).parse_many(words=[["it", "rained"], ["she", "rained"]]):
+        ...     print(tree)
+        (S (NP it) (VP rained))
+        (S (NP she) (VP rained))
+        """
         for parse in self.analyze_many(tags, words=words, batch_size=batch_size):
             yield parse.tree
 
@@ -142,7 +175,14 @@ class Parser:
         candidates: int = 1,
         batch_size: int = BATCH,
     ) -> Iterator[Parse]:
-        """What :meth:`analyze` gives, for many sentences, lazily and in their order."""
+        r"""What :meth:`analyze` gives, for many sentences, lazily and in their order.
+
+        ``batch_size`` sentences are taken from the iterable and parsed at once.
+
+        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+        >>> [parse.status for parse in Parser(grammar).analyze_many([["NP", "VP"], ["VP", "NP"]])]
+        ['parsed', 'fragments']
+        """
         if tags is None and words is None:
             raise InputError("give the tags of the sentences, their words, or both")
         pairs = zip(
@@ -161,6 +201,11 @@ class Parser:
         """The probabilities of all labelled spans that were not pruned, as a structured array.
 
         Its fields are ``start``, ``end``, ``label`` and ``probability``.
+
+        >>> grammar = Grammar.from_string("S -> S S [0.25] | 'ha' [0.75]")
+        >>> table = Parser(grammar).marginals(words=["ha"] * 3)
+        >>> print(table[table["probability"] < 1])
+        [(0, 2, 'S', 0.5) (1, 3, 'S', 0.5)]
         """
         columns = self._columns([(tags, words)], candidates=1, marginals=True)
         names = np.array(self.grammar.labels)
@@ -286,8 +331,8 @@ def _length(tags: Sequence[str] | None, words: Sequence[str] | None, row: int) -
 def tree_from_spans(spans: Sequence[LabelledSpan], words: Sequence[str]) -> Tree:
     """A tree from its labelled spans in pre-order, those of single words included.
 
-    >>> spans = [LabelledSpan("NP", 0, 2, 1.0), LabelledSpan("DT", 0, 1, 1.0), LabelledSpan("NN", 1, 2, 1.0)]
-    >>> print(tree_from_spans(spans, ["the", "dog"]))
+    >>> rows = [("NP", 0, 2, 1.0), ("DT", 0, 1, 1.0), ("NN", 1, 2, 1.0)]
+    >>> print(tree_from_spans([LabelledSpan(*row) for row in rows], ["the", "dog"]))
     (NP (DT the) (NN dog))
     """
     # Backwards, all parts of a node are complete before it, the leftmost on top.

@@ -61,7 +61,13 @@ class PCFGEstimator:
     grammar_: Grammar = field(init=False, repr=False, compare=False)
 
     def fit(self, treebank: Treebank) -> Self:
-        """Estimate :attr:`grammar_` from a treebank."""
+        """Estimate :attr:`grammar_` from a treebank.
+
+        >>> from lpcfg import embedded_trees
+        >>> treebank = Treebank.from_trees(embedded_trees())
+        >>> PCFGEstimator().fit(treebank).grammar_.tags[:3]
+        (',', '.', 'CC')
+        """
         if len(treebank) == 0:
             raise TreebankError("the treebank has no trees to learn from")
         count = np.bincount(treebank.symbol, minlength=len(treebank.symbols)).astype(np.float64)

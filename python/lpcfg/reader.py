@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Literal, overload
 
@@ -21,7 +22,15 @@ _KEPT_ERRORS = 20
 
 
 class TreebankWarning(UserWarning):
-    """Malformed trees were skipped."""
+    """Malformed trees were skipped.
+
+    >>> import io
+    >>> with warnings.catch_warnings(record=True) as caught:
+    ...     warnings.simplefilter("always")
+    ...     trees = list(read_trees(io.BytesIO(b"(NN rain) (NN)"), on_error="skip"))
+    >>> caught[0].category.__name__
+    'TreebankWarning'
+    """
 
 
 @dataclass
@@ -153,9 +162,11 @@ class _Reader:
         for source in self._sources:
             self._core.start(source_name(source))
             for chunk in read_chunks(source):
-                self._core.feed(chunk)
+                with _hint():
+                    self._core.feed(chunk)
                 yield
-            self._core.finish()
+            with _hint():
+                self._core.finish()
             missing = _KEPT_ERRORS - len(self._report.errors)
             self._report.errors.extend(self._core.take_errors()[:missing])
             yield
@@ -170,3 +181,14 @@ class _Reader:
         self._report.skipped += self._core.skipped
         if self._warn and self._report.skipped:
             warnings.warn(str(self._report), TreebankWarning, stacklevel=4)
+
+
+@contextmanager
+def _hint() -> Iterator[None]:
+    """Say what can be done about a malformed tree."""
+    try:
+        yield
+    except TreebankError as error:
+        raise TreebankError(
+            f'{error}; on_error="skip" (--on-error skip) leaves malformed trees out'
+        ) from None
