@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -97,13 +97,19 @@ class Grammar:
         roots = sorted(roots, key=lambda root: -root[0])[:most]
         weights = np.ones(len(names)) if self.weights is None else self.weights
         uses = weights[self.binary_rules[:, 0]] * self.binary_probabilities
-        lines = [str(self), *(f"{key}: {value}" for key, value in self.provenance.items())]
+        lines = [str(self), *self._origin()]
         lines.append("roots: " + ", ".join(f"{name} {p:.4f}" for p, name in roots))
         lines.append("commonest rules:")
         for row in np.argsort(-uses, kind="stable")[:most].tolist():
             parent, left, right = (names[symbol] for symbol in self.binary_rules[row].tolist())
             lines.append(f"  {self.binary_probabilities[row]:.4f}  {parent} -> {left} {right}")
         return "\n".join(lines)
+
+    def _origin(self) -> Iterator[str]:
+        for key, value in self.provenance.items():
+            if isinstance(value, Mapping):
+                value = ", ".join(f"{name} {setting}" for name, setting in value.items())
+            yield f"{key}: {value}"
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

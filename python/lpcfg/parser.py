@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import islice, repeat
+from itertools import islice, repeat, zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -107,8 +107,10 @@ class Parser:
         if not isinstance(prune, Pruning):
             prune = Pruning(0.0, 0.0) if prune is None else Pruning(prune, prune)
         for name, threshold in prune._asdict().items():
-            if not 0.0 <= threshold < 1.0:
-                raise InputError(f"prune: the {name} threshold must be in [0, 1), not {threshold}")
+            if not isinstance(threshold, (int, float, np.floating)) or not 0.0 <= threshold < 1.0:
+                raise InputError(
+                    f"prune: the {name} threshold must be from 0 to below 1, not {threshold!r}"
+                )
         self.grammar = grammar
         self.decoder = decoder
         self.prune = prune
@@ -146,8 +148,8 @@ class Parser:
         >>> f"{parse.sentence_log_probability:.3f}"
         '-1.561'
         """
-        batch = self._run([(tags, words)], candidates=candidates)
-        return next(iter(batch))
+        _check_positive("candidates", candidates)
+        return next(self._run([_checked(tags, words, 0)], candidates, 0))
 
     def parse_many(
         self,
@@ -164,8 +166,8 @@ class Parser:
         (S (NP it) (VP rained))
         (S (NP she) (VP rained))
         """
-        for parse in self.analyze_many(tags, words=words, batch_size=batch_size):
-            yield parse.tree
+        parses = self.analyze_many(tags, words=words, batch_size=batch_size)
+        return (parse.tree for parse in parses)
 
     def analyze_many(
         self,
@@ -185,15 +187,9 @@ class Parser:
         """
         if tags is None and words is None:
             raise InputError("give the tags of the sentences, their words, or both")
-        pairs = zip(
-            repeat(None) if tags is None else tags,
-            repeat(None) if words is None else words,
-            strict=tags is not None and words is not None,
-        )
-        done = 0
-        while chunk := list(islice(pairs, batch_size)):
-            yield from self._run(chunk, candidates=candidates, first=done)
-            done += len(chunk)
+        _check_positive("candidates", candidates)
+        _check_positive("batch_size", batch_size)
+        return self._batches(_sentences(tags, words), candidates, batch_size)
 
     def marginals(
         self, tags: Sequence[str] | None = None, *, words: Sequence[str] | None = None
@@ -207,7 +203,7 @@ class Parser:
         >>> print(table[table["probability"] < 1])
         [(0, 2, 'S', 0.5) (1, 3, 'S', 0.5)]
         """
-        columns = self._columns([(tags, words)], candidates=1, marginals=True)
+        columns = self._columns([_checked(tags, words, 0)], candidates=1, marginals=True)
         names = np.array(self.grammar.labels)
         fields = [("start", "i4"), ("end", "i4"), ("label", names.dtype), ("probability", "f8")]
         table = np.empty(len(columns["marginal_labels"]), dtype=fields)
@@ -217,10 +213,17 @@ class Parser:
         table["probability"] = columns["marginal_probabilities"]
         return table
 
-    def _run(
-        self, sentences: Sequence[_Sentence], *, candidates: int, first: int = 0
+    def _batches(
+        self, sentences: Iterator[_Sentence], candidates: int, size: int
     ) -> Iterator[Parse]:
-        columns = self._columns(sentences, candidates=candidates, marginals=False, first=first)
+        done = 0
+        while batch := list(islice(sentences, size)):
+            yield from self._run(batch, candidates, done)
+            done += len(batch)
+
+    def _run(self, sentences: list[_Sentence], candidates: int, done: int) -> Iterator[Parse]:
+        """Parse a batch of sentences, after ``done`` others of which errors need not tell."""
+        columns = self._columns(sentences, candidates=candidates, marginals=False, done=done)
         labels = [self.grammar.labels[label] for label in columns["span_labels"].tolist()]
         spans = [
             LabelledSpan(*row)
@@ -235,13 +238,11 @@ class Parser:
         span_offsets = columns["span_offsets"].tolist()
         tree_offsets = columns["tree_offsets"].tolist()
         log_probabilities = columns["tree_log_probabilities"].tolist()
-        for row, (tags, words) in enumerate(sentences):
-            tokens = tags if words is None else words
-            assert tokens is not None
+        for row, sentence in enumerate(sentences):
             trees = []
             for tree in range(tree_offsets[row], tree_offsets[row + 1]):
                 own = spans[span_offsets[tree] : span_offsets[tree + 1]]
-                trees.append((tree_from_spans(own, tokens), log_probabilities[tree], own))
+                trees.append((tree_from_spans(own, sentence.tokens), log_probabilities[tree], own))
             best, log_probability, own = trees[0]
             yield Parse(
                 tree=best,
@@ -253,30 +254,21 @@ class Parser:
             )
 
     def _columns(
-        self, sentences: Sequence[_Sentence], *, candidates: int, marginals: bool, first: int = 0
+        self, sentences: list[_Sentence], *, candidates: int, marginals: bool, done: int = 0
     ) -> dict[str, NDArray[np.generic]]:
-        if candidates < 1:
-            raise InputError(f"candidates must be at least 1, not {candidates}")
-        lengths = [_length(tags, words, first + row) for row, (tags, words) in enumerate(sentences)]
-        offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int64)
-        word_ids = tag_ids = None
-        if sentences[0][1] is not None:
-            encode = self.grammar.lexicon.encode
-            word_ids = np.concatenate([encode(words, tags) for tags, words in sentences if words])
-            word_ids = word_ids.astype(np.uint32)
-        if sentences[0][0] is not None:
-            tag_ids = np.array(
-                [
-                    self._tag_id(tag, first + row, place)
-                    for row, (tags, _) in enumerate(sentences)
-                    for place, tag in enumerate(tags or ())
-                ],
-                dtype=np.uint32,
-            )
+        offsets = np.cumsum([0, *(len(s.tokens) for s in sentences)], dtype=np.int64)
+        encode = self.grammar.lexicon.encode
+        # Either all sentences have words (or tags), or none has.
+        words = [encode(s.words, s.tags) for s in sentences if s.words is not None]
+        tags = [
+            self._tag_id(tag, done + row, place)
+            for row, sentence in enumerate(sentences)
+            for place, tag in enumerate(sentence.tags or ())
+        ]
         return self._core.analyze(
             offsets,
-            word_ids,
-            tag_ids,
+            np.concatenate(words).astype(np.uint32) if words else None,
+            np.array(tags, dtype=np.uint32) if tags else None,
             decoder=self.decoder,
             coarse_threshold=self.prune.coarse,
             threshold=self.prune.fine,
@@ -295,7 +287,15 @@ class Parser:
         )
 
 
-_Sentence = tuple[Sequence[str] | None, Sequence[str] | None]
+class _Sentence(NamedTuple):
+    """A sentence that can be parsed: tags or words or both, as many, at least one."""
+
+    tags: list[str] | None
+    words: list[str] | None
+
+    @property
+    def tokens(self) -> list[str]:
+        return (self.tags if self.words is None else self.words) or []
 
 
 def _threads(n_jobs: int) -> int:
@@ -310,22 +310,56 @@ def _threads(n_jobs: int) -> int:
     return n_jobs
 
 
-def _length(tags: Sequence[str] | None, words: Sequence[str] | None, row: int) -> int:
-    """The number of tokens of a sentence, after checking that it can be parsed."""
-    for name, tokens in (("tags", tags), ("words", words)):
-        if isinstance(tokens, str):
-            raise InputError(
-                f"sentence {row + 1}: {name} must be a sequence of strings, not one string; "
-                f"split it first: {tokens!r}.split()"
-            )
-    if tags is not None and words is not None and len(tags) != len(words):
-        raise InputError(f"sentence {row + 1}: {len(tags)} tags but {len(words)} words")
-    tokens = tags if words is None else words
-    if tokens is None:
+def _check_positive(name: str, number: int) -> None:
+    if number < 1:
+        raise InputError(f"{name} must be at least 1, not {number}")
+
+
+def _sentences(
+    tags: Iterable[Sequence[str]] | None, words: Iterable[Sequence[str]] | None
+) -> Iterator[_Sentence]:
+    if tags is None or words is None:
+        pairs: Iterable[tuple[Sequence[str] | None, Sequence[str] | None]] = zip(
+            repeat(None) if tags is None else tags,
+            repeat(None) if words is None else words,
+            strict=False,
+        )
+        yield from (_checked(*pair, row) for row, pair in enumerate(pairs))
+        return
+    for row, (own_tags, own_words) in enumerate(zip_longest(tags, words)):
+        if own_tags is None or own_words is None:
+            missing = "tags" if own_tags is None else "words"
+            raise InputError(f"sentence {row + 1}: there are no {missing} for it")
+        yield _checked(own_tags, own_words, row)
+
+
+def _checked(tags: Sequence[str] | None, words: Sequence[str] | None, row: int) -> _Sentence:
+    """A sentence, after checking that it can be parsed."""
+    sentence = _Sentence(_tokens("tags", tags, row), _tokens("words", words, row))
+    if sentence.tags is not None and sentence.words is not None:
+        numbers = len(sentence.tags), len(sentence.words)
+        if numbers[0] != numbers[1]:
+            raise InputError(f"sentence {row + 1}: {numbers[0]} tags but {numbers[1]} words")
+    elif sentence.tags is None and sentence.words is None:
         raise InputError("give the tags of the sentence, its words, or both")
-    if len(tokens) == 0:
-        raise InputError(f"sentence {row + 1} is empty")
-    return len(tokens)
+    if not sentence.tokens:
+        raise InputError(f"sentence {row + 1} is empty; leave it out")
+    return sentence
+
+
+def _tokens(name: str, tokens: Sequence[str] | None, row: int) -> list[str] | None:
+    if tokens is None:
+        return None
+    if isinstance(tokens, str):
+        raise InputError(
+            f"sentence {row + 1}: {name} must be a sequence of strings, not one string; "
+            f"split it first: {tokens[:60]!r}.split()"
+        )
+    listed = list(tokens)
+    for place, token in enumerate(listed):
+        if not isinstance(token, str):
+            raise InputError(f"sentence {row + 1}: {name}[{place}] must be a string, not {token!r}")
+    return listed
 
 
 def tree_from_spans(spans: Sequence[LabelledSpan], words: Sequence[str]) -> Tree:

@@ -33,6 +33,8 @@ class Evaluation:
 
     scores: Scores
     parses: tuple[Parse, ...]
+    #: Those of the parses, over the words of the gold trees even if the parser had tags alone.
+    trees: tuple[Tree, ...]
     tokens: int
     seconds: float
 
@@ -131,10 +133,11 @@ def evaluate_parser(
     )
     seconds = time.perf_counter() - started
     # Trees parsed from tags alone have tags for words.
-    trees = [tree_from_spans(p.spans, own) for p, own in zip(parses, words, strict=True)]
+    trees = tuple(tree_from_spans(p.spans, own) for p, own in zip(parses, words, strict=True))
     return Evaluation(
         scores=evaluate(gold, trees, parameters),
         parses=parses,
+        trees=trees,
         tokens=sum(map(len, words)),
         seconds=seconds,
     )

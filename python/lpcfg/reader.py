@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +12,7 @@ from typing import Literal, overload
 from lpcfg._core import BracketReader
 from lpcfg.errors import InputError, TreebankError
 from lpcfg.forest import Forest
-from lpcfg.sources import Sources, find_sources, read_chunks, source_name
+from lpcfg.sources import Source, Sources, find_sources, read_chunks, source_name
 from lpcfg.tree import Tree
 
 __all__ = ["OnError", "ReadReport", "TreebankWarning", "read_forest", "read_trees"]
@@ -162,10 +163,10 @@ class _Reader:
         for source in self._sources:
             self._core.start(source_name(source))
             for chunk in read_chunks(source):
-                with _hint():
+                with _hint(source):
                     self._core.feed(chunk)
                 yield
-            with _hint():
+            with _hint(source):
                 self._core.finish()
             missing = _KEPT_ERRORS - len(self._report.errors)
             self._report.errors.extend(self._core.take_errors()[:missing])
@@ -184,11 +185,13 @@ class _Reader:
 
 
 @contextmanager
-def _hint() -> Iterator[None]:
-    """Say what can be done about a malformed tree."""
+def _hint(source: Source) -> Iterator[None]:
+    """Say what can be done about a malformed tree in a file, which may hold thousands of others."""
     try:
         yield
     except TreebankError as error:
+        if not isinstance(source, (str, os.PathLike)):
+            raise
         raise TreebankError(
             f'{error}; on_error="skip" (--on-error skip) leaves malformed trees out'
         ) from None

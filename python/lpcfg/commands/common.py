@@ -1,0 +1,156 @@
+"""What several subcommands have in common: their options, their messages and progress."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import TypeAlias, TypeVar
+
+from tqdm import tqdm
+
+from lpcfg.errors import InputError
+from lpcfg.parser import DECODERS, Pruning
+
+__all__ = [
+    "Commands",
+    "add_command",
+    "add_on_error",
+    "add_parsing",
+    "add_quiet",
+    "check_folder",
+    "count",
+    "progress",
+    "say",
+]
+
+T = TypeVar("T")
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def add_command(
+    commands: Commands, name: str, run: Callable[[argparse.Namespace], None], about: str
+) -> argparse.ArgumentParser:
+    """Declare a subcommand that ``run`` carries out.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> _ = add_command(parser.add_subparsers(), "greet", lambda options: print("hello"), "greets")
+    >>> options = parser.parse_args(["greet"])
+    >>> options.run(options)
+    hello
+    """
+    parser = commands.add_parser(name, help=about, description=about)
+    parser.set_defaults(run=run)
+    return parser
+
+
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--quiet``, which :func:`say` and :func:`progress` obey.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_quiet(parser)
+    >>> parser.parse_args(["-q"]).quiet
+    True
+    """
+    parser.add_argument("-q", "--quiet", action="store_true", help="no messages on stderr")
+
+
+def add_on_error(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--on-error`` for commands that read treebanks.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_on_error(parser)
+    >>> parser.parse_args([]).on_error
+    'raise'
+    """
+    parser.add_argument(
+        "--on-error",
+        choices=("raise", "skip"),
+        default="raise",
+        help="what to do with malformed trees: stop (the default), or leave them out and say so",
+    )
+
+
+def add_parsing(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the parser.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_parsing(parser)
+    >>> parser.parse_args(["--prune", "1e-6"]).prune
+    Pruning(coarse=1e-06, fine=1e-06)
+    """
+    parser.add_argument(
+        "--decoder",
+        choices=DECODERS,
+        default=DECODERS[0],
+        help="what the best tree maximises: the expected F1 of its brackets, the expected number "
+        f"of right nodes, or its probability (default: {DECODERS[0]})",
+    )
+    parser.add_argument(
+        "--prune",
+        type=_thresholds,
+        default=Pruning(),
+        metavar="P[,P]",
+        help="posteriors below which the chart is pruned, after the coarse and the fine pass; "
+        f"0 for an exact search (default: {Pruning().coarse:g},{Pruning().fine:g})",
+    )
+    parser.add_argument(
+        "-j", "--jobs", type=int, default=-1, metavar="N", help="threads (default: all cores)"
+    )
+
+
+def _thresholds(text: str) -> Pruning:
+    try:
+        coarse, *rest = map(float, text.split(","))
+        (fine,) = rest or (coarse,)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"expected a number, or two with a comma between them, not {text!r}"
+        ) from None
+    return Pruning(coarse, fine)
+
+
+def count(text: str) -> int:
+    """Read a number of things from an argument.
+
+    >>> count("3")
+    3
+    """
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0, not {text!r}")
+    return int(text)
+
+
+def check_folder(target: Path) -> None:
+    """Complain about a file that cannot be written, before work is put into its content.
+
+    >>> check_folder(Path("missing", "model.lpcfg"))
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: missing/model.lpcfg: there is no folder missing; make it first
+    """
+    if target.is_dir():
+        raise InputError(f"{target}: this is a folder; name a file to write")
+    if not target.parent.is_dir():
+        raise InputError(f"{target}: there is no folder {target.parent}; make it first")
+
+
+def progress(items: Iterable[T], quiet: bool, total: int | None = None) -> Iterable[T]:
+    """Show a progress bar on a terminal while going through sentences.
+
+    >>> list(progress("ab", quiet=True))
+    ['a', 'b']
+    """
+    if quiet or not sys.stderr.isatty():
+        return items
+    shown: Iterable[T] = tqdm(items, total=total, unit=" sentences", leave=False)
+    return shown
+
+
+def say(text: str, quiet: bool) -> None:
+    """Tell the user something that is not the result.
+
+    >>> say("nothing", quiet=True)
+    """
+    if not quiet:
+        print(text, file=sys.stderr)

@@ -1,0 +1,133 @@
+"""``lpcfg parse``: sentences in, trees out."""
+
+from __future__ import annotations
+
+import argparse
+import codecs
+import json
+import math
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+from lpcfg.commands.common import Commands, add_command, add_parsing, add_quiet, count, progress
+from lpcfg.embedded import default_model
+from lpcfg.errors import InputError
+from lpcfg.grammar_file import is_model_file, load
+from lpcfg.parser import BATCH, Parse, Parser
+from lpcfg.tree import escape
+
+__all__ = ["add"]
+
+
+def add(commands: Commands) -> None:
+    """Declare the command.
+
+    >>> add(argparse.ArgumentParser().add_subparsers())
+    """
+    parser = add_command(
+        commands, "parse", _parse, "parse sentences, one a line, words separated by spaces"
+    )
+    parser.add_argument("model", nargs="?", help="a model file (default: the embedded model)")
+    parser.add_argument(
+        "-i", "--input", default="-", metavar="FILE", help="sentences (default: standard input)"
+    )
+    parser.add_argument("--tags", action="store_true", help="the input is tags, not words")
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--pretty", action="store_true", help="draw the trees")
+    form.add_argument("--json", action="store_true", help="one JSON object a line, with all spans")
+    parser.add_argument(
+        "-k", "--candidates", type=count, default=1, metavar="K",
+        help="with --json, the K best trees",
+    )  # fmt: skip
+    add_parsing(parser)
+    add_quiet(parser)
+
+
+def _parse(options: argparse.Namespace) -> None:
+    if options.candidates > 1 and not options.json:
+        raise InputError("-k: several trees for a sentence need --json to tell them apart")
+    if options.model is not None and not is_model_file(options.model):
+        Path(options.model).open("rb").close()
+        raise InputError(
+            f"{options.model}: not a model file; to parse its sentences: "
+            f"lpcfg parse -i {options.model}"
+        )
+    grammar = load(options.model or default_model())
+    parser = Parser(grammar, decoder=options.decoder, prune=options.prune, n_jobs=options.jobs)
+    typed = options.input == "-" and sys.stdin.isatty()
+    sentences = progress(_sentences(options.input), options.quiet or typed)
+    for parse in _parses(parser, sentences, options, typed):
+        print(_written(parse, options), flush=typed)
+
+
+def _sentences(name: str) -> Iterator[list[str]]:
+    if name != "-" and is_model_file(name):
+        raise InputError(f"{name}: a model file, where sentences were expected")
+    with nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb") as file:
+        for number, line in enumerate(file, start=1):
+            try:
+                # As bytes, because white space of other scripts may be part of a word.
+                tokens = line.removeprefix(codecs.BOM_UTF8).split()
+                yield [token.decode() for token in tokens]
+            except UnicodeDecodeError:
+                source = "<stdin>" if name == "-" else name
+                raise InputError(
+                    f"{source}:{number}: the text is not UTF-8; convert it first, for example "
+                    "with iconv -t UTF-8"
+                ) from None
+
+
+def _parses(
+    parser: Parser, sentences: Iterable[list[str]], options: argparse.Namespace, typed: bool
+) -> Iterator[Parse | None]:
+    """The parses of all lines, None for a blank one, so that lines stay in step."""
+    filled: deque[bool] = deque()
+
+    def nonblank() -> Iterator[list[str]]:
+        for tokens in sentences:
+            filled.append(bool(tokens))
+            if tokens:
+                yield tokens if options.tags else [escape(token) for token in tokens]
+
+    parses = parser.analyze_many(
+        tags=nonblank() if options.tags else None,
+        words=None if options.tags else nonblank(),
+        candidates=options.candidates,
+        # Someone who types wants an answer after each line.
+        batch_size=1 if typed else BATCH,
+    )
+    for parse in parses:
+        while not filled.popleft():
+            yield None
+        yield parse
+    yield from (None for _ in filled)
+
+
+def _written(parse: Parse | None, options: argparse.Namespace) -> str:
+    if options.json:
+        return json.dumps(None if parse is None else _as_json(parse), ensure_ascii=False)
+    if parse is None:
+        return "" if options.pretty else "(())"
+    return parse.tree.pretty() + "\n" if options.pretty else str(parse.tree)
+
+
+def _as_json(parse: Parse) -> dict[str, Any]:
+    # JSON has no infinity: a tree without a probability has null.
+    def finite(value: float) -> float | None:
+        return value if math.isfinite(value) else None
+
+    return {
+        "tree": str(parse.tree),
+        "status": parse.status,
+        "log_probability": finite(parse.log_probability),
+        "sentence_log_probability": finite(parse.sentence_log_probability),
+        "spans": [span._asdict() for span in parse.spans],
+        "candidates": [
+            {"tree": str(tree), "log_probability": finite(log_probability)}
+            for tree, log_probability in parse.candidates
+        ],
+    }

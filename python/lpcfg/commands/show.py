@@ -1,0 +1,47 @@
+"""``lpcfg show``: draw trees, or summarise a model."""
+
+from __future__ import annotations
+
+import argparse
+from itertools import islice
+from pathlib import Path
+
+from lpcfg.commands.common import Commands, add_command, check_folder, count
+from lpcfg.errors import InputError
+from lpcfg.grammar_file import is_model_file, load
+from lpcfg.reader import read_trees
+
+__all__ = ["add"]
+
+
+def add(commands: Commands) -> None:
+    """Declare the command.
+
+    >>> add(argparse.ArgumentParser().add_subparsers())
+    """
+    parser = add_command(commands, "show", _show, "draw trees, or summarise a model")
+    parser.add_argument("file", nargs="+", help="trees (- for standard input) or models")
+    parser.add_argument(
+        "--svg", metavar="FILE", help="draw the first tree into an SVG file instead"
+    )
+    parser.add_argument("-n", type=count, metavar="N", help="only the first N trees of a file")
+
+
+def _show(options: argparse.Namespace) -> None:
+    if options.svg:
+        _draw(options.file[0], Path(options.svg))
+        return
+    for name in options.file:
+        if is_model_file(name):
+            print(load(name).summary())
+            continue
+        for tree in islice(read_trees(name), options.n):
+            print(tree.pretty() + "\n")
+
+
+def _draw(name: str, target: Path) -> None:
+    check_folder(target)
+    tree = next(read_trees(name), None)
+    if tree is None:
+        raise InputError(f"{name}: there are no trees to draw")
+    target.write_text(tree.to_svg(), encoding="utf-8")

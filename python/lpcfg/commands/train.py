@@ -1,0 +1,150 @@
+"""``lpcfg train``: learn a grammar from a treebank."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from lpcfg.clean import Cleaning
+from lpcfg.commands.common import (
+    Commands,
+    add_command,
+    add_on_error,
+    add_quiet,
+    check_folder,
+    count,
+    say,
+)
+from lpcfg.grammar_file import save
+from lpcfg.lexicon_options import LexiconOptions
+from lpcfg.pcfg import PCFGEstimator
+from lpcfg.reader import ReadReport
+from lpcfg.transform import Transform
+from lpcfg.treebank import Treebank
+
+__all__ = ["add"]
+
+
+def add(commands: Commands) -> None:
+    """Declare the command.
+
+    >>> add(argparse.ArgumentParser().add_subparsers())
+    """
+    parser = add_command(commands, "train", _train, "learn a grammar from a treebank")
+    parser.add_argument(
+        "treebank", nargs="+", help="files, folders or patterns of bracketed trees; - for stdin"
+    )
+    parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the file to write")
+    parser.add_argument("--estimator", choices=("pcfg",), default="pcfg", help="how to learn")
+    add_on_error(parser)
+    parser.add_argument(
+        "--seed",
+        type=int,
+        default=0,
+        help="for estimators that draw random numbers (pcfg does not)",
+    )
+    _add_transform(parser.add_argument_group("how trees become binary"))
+    _add_cleaning(parser.add_argument_group("what is removed from trees"))
+    _add_lexicon(parser.add_argument_group("words"))
+    add_quiet(parser)
+
+
+def _add_transform(group: argparse._ArgumentGroup) -> None:
+    defaults = Transform()
+    group.add_argument(
+        "--binarize",
+        choices=("left", "right"),
+        default=defaults.binarize,
+        help=f"the side to which long rules branch (default: {defaults.binarize})",
+    )
+    group.add_argument(
+        "--vertical",
+        type=count,
+        default=defaults.vertical,
+        metavar="V",
+        help=f"ancestors remembered (default: {defaults.vertical})",
+    )
+    group.add_argument(
+        "--horizontal",
+        type=_order,
+        default=defaults.horizontal,
+        metavar="H",
+        help=f"siblings remembered; inf for all (default: {defaults.horizontal})",
+    )
+    group.add_argument(
+        "--annotate",
+        choices=("original", "all"),
+        default=defaults.annotate,
+        help="nodes that remember ancestors: those of the tree (v < 1), or made ones too "
+        f"(default: {defaults.annotate})",
+    )
+    group.add_argument(
+        "--keep-unary", action="store_true", help="unary rules instead of collapsed chains"
+    )
+
+
+def _order(text: str) -> int | None:
+    return None if text == "inf" else count(text)
+
+
+def _add_cleaning(group: argparse._ArgumentGroup) -> None:
+    defaults = Cleaning()
+    group.add_argument(
+        "--function-tags",
+        choices=("phrases", "all", "keep"),
+        default=defaults.function_tags,
+        help=f"whose function tags are cut off (default: {defaults.function_tags})",
+    )
+    group.add_argument(
+        "--root-label",
+        default=defaults.root_label,
+        metavar="LABEL",
+        help=f"the label of all roots (default: {defaults.root_label})",
+    )
+
+
+def _add_lexicon(group: argparse._ArgumentGroup) -> None:
+    defaults = LexiconOptions()
+    group.add_argument(
+        "--word-classes",
+        choices=("english", "learnt", "tag"),
+        default=defaults.classes,
+        help="classes of rare and unknown words: English ones, learnt from any language, or tags "
+        f"(default: {defaults.classes})",
+    )
+    group.add_argument(
+        "--rare",
+        type=count,
+        default=defaults.rare,
+        metavar="N",
+        help="words seen up to N times teach the classes of unknown words "
+        f"(default: {defaults.rare})",
+    )
+
+
+def _train(options: argparse.Namespace) -> None:
+    target = Path(options.output)
+    check_folder(target)
+    collapse = not options.keep_unary
+    transform = Transform(
+        binarize=options.binarize,
+        horizontal=options.horizontal,
+        vertical=options.vertical,
+        annotate=options.annotate,
+        collapse_root=collapse,
+        collapse_inside=collapse,
+        collapse_preterminals=collapse,
+    )
+    report = ReadReport()
+    treebank = Treebank.read(
+        options.treebank,
+        cleaning=Cleaning(function_tags=options.function_tags, root_label=options.root_label),
+        transform=transform,
+        on_error=options.on_error,
+        report=report,
+    )
+    say(str(report), options.quiet)
+    lexicon = LexiconOptions(classes=options.word_classes, rare=options.rare)
+    grammar = PCFGEstimator(lexicon=lexicon).fit(treebank).grammar_
+    save(grammar, target)
+    say(f"{grammar}\nsaved to {target}, {target.stat().st_size / 1e6:.1f} MB", options.quiet)
