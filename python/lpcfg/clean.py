@@ -47,6 +47,11 @@ class Cleaning:
         if self.function_tags not in get_args(FunctionTags):
             choices = ", ".join(map(repr, get_args(FunctionTags)))
             raise InputError(f"function_tags must be one of {choices}, not {self.function_tags!r}")
+        for name in ("remove_empty", "merge_repeated"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}")
+        if self.root_label is not None and not isinstance(self.root_label, str):
+            raise InputError(f"root_label must be a string or None, not {self.root_label!r}")
         if self.root_label == "":
             raise InputError("root_label must not be empty; None leaves roots as they are")
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lpcfg.errors import GrammarError, ModelFileError
+from lpcfg.errors import ModelFileError
 from lpcfg.grammar import Grammar
 from lpcfg.lexicon import Lexicon
 from lpcfg.model_file import (
@@ -24,7 +24,13 @@ from lpcfg.word_classes import word_classes_from_dict
 
 __all__ = ["is_model_file", "load", "save"]
 
-_DOCUMENT = {"kind": str, "symbols": list, "word_classes": dict, "provenance": dict}
+_DOCUMENT = {
+    "kind": str,
+    "symbols": list,
+    "word_classes": dict,
+    "lowercase_initial": bool,
+    "provenance": dict,
+}
 
 
 def save(grammar: Grammar, path: str | PathLike[str]) -> None:
@@ -92,9 +98,10 @@ def load(path: str | PathLike[str]) -> Grammar:
     try:
         grammar = _grammar(file, document)
         # The core checks all indices and probabilities as it takes them in.
-        _ = grammar.core
-    except (GrammarError, KeyError, TypeError, ValueError) as error:
-        if isinstance(error, ModelFileError):
+        _ = grammar.core, grammar.cleaning
+    except (KeyError, TypeError, ValueError) as error:
+        # What the file's own reader finds wrong begins with the path already.
+        if str(error).startswith(f"{file.path}: "):
             raise
         raise ModelFileError(f"{file.path}: {error}") from error
     return grammar
@@ -118,7 +125,7 @@ def _grammar(file: ModelFile, document: dict[str, Any]) -> Grammar:
             offsets=file.array("emission_offsets", np.int64, (None,)),
             symbols=file.array("emission_symbols", np.int32, (None,)),
             probabilities=file.array("emission_probabilities", np.float64, (None,)),
-            lowercase_initial=bool(document.get("lowercase_initial", False)),
+            lowercase_initial=document["lowercase_initial"],
         ),
         coarse=file.array("coarse", np.uint32, (count,)) if has_coarse else None,
         weights=file.array("weights", np.float64, (count,)) if has_coarse else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
@@ -58,6 +59,10 @@ class Lexicon:
                 f"the offsets of a lexicon must rise from 0 to its {entries} symbols,"
                 f" and each symbol needs a probability"
             )
+        for names in (self.words, self.classes):
+            repeated = [name for name, uses in Counter(names).items() if uses > 1]
+            if repeated:
+                raise GrammarError(f"a lexicon has {repeated[0]!r} more than once")
         word_ids = {word: identity for identity, word in enumerate(self.words)}
         class_ids = {
             name: identity for identity, name in enumerate(self.classes, start=len(self.words))

@@ -22,4 +22,4 @@ def build_options(kind: Callable[..., Options], options: Mapping[str, Any]) -> O
         return kind(**options)
     except TypeError as error:
         name = getattr(kind, "__name__", "options")
-        raise InputError(f"cannot build {name} from {dict(options)!r}: {error}") from error
+        raise InputError(f"cannot build {name} from {options!r}: {error}") from error
