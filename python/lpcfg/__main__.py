@@ -1,0 +1,8 @@
+"""``python -m lpcfg`` is the command line."""
+
+import sys
+
+from lpcfg.cli import main
+
+if __name__ == "__main__":
+    sys.exit(main())
