@@ -7,7 +7,7 @@ import pytest
 
 from lpcfg.errors import TreebankError
 from lpcfg.scores import evaluate
-from lpcfg.sentence_lines import read_sentence_lines
+from lpcfg.sentence_lines import read_gold_and_predicted, read_sentence_lines
 from lpcfg.tree import Tree
 
 
@@ -44,3 +44,23 @@ def test_lines_align_parses_with_gold_trees(tmp_path):
     gold = [Tree("NP", [Tree("NN", word)]) for word in "abc"]
     scores = evaluate(gold, read_sentence_lines(path))
     assert [failure.sentence for failure in scores.failures] == [2]
+
+
+@pytest.mark.parametrize(
+    ("gold", "predicted", "expected"),
+    [
+        (b"(A a)\n(B b)\n", b"(A a)\n(B b)\n", [1, 1]),
+        (b"(A a)\n(B b)\n", b"\n(B b)\n", [0, 1]),
+        (b"(A a)\n(B b)\n", b"(A a)\n\n", [1, 0]),
+        (b"(A a)\n(B b)\n", b"(A a)\n(())", [1, 0]),
+        (b"(A a)\n(B b)\n\n\n", b"(A a)\n(X a) (Y b)", [1, 2]),
+        (b"(A\n a)\n(B b)\n", b"(A a)\n(())\n", [1, 0]),
+        (b"(A a)\n\n(B b)\n", b"(A a)\n(B b)\n", [1, 1]),
+        (b"(A a) (B b)\n", b"(A a)\n(B b)\n", [1, 1]),
+        (b"", b"", []),
+    ],
+)
+def test_sentences_are_lines_or_else_trees(gold, predicted, expected):
+    pair = read_gold_and_predicted(io.BytesIO(gold), io.BytesIO(predicted))
+    assert len(pair[0]) == len(pair[1])
+    assert [len(trees) for trees in pair[1]] == expected

@@ -22,6 +22,9 @@ class Bracketing:
     Brackets are in pre-order and come as parallel lists: ``labels[k]`` spans the words from
     ``starts[k]`` up to, but not including, ``ends[k]``. ``opened[i]`` is the number of brackets
     that open before word ``i`` does.
+
+    >>> outline(Tree("NP", [Tree("NN", "rain")]))
+    Bracketing(words=['rain'], tags=['NN'], opened=[1], labels=['NP'], starts=[0], ends=[1])
     """
 
     words: list[str]

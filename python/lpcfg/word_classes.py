@@ -51,6 +51,9 @@ class WordClasses(ABC):
         ``initial`` says that the word opens a sentence, so that a capital tells little;
         ``known_lowercase`` that its lower-cased form is a known word; ``tag`` is its
         part-of-speech tag where that is known. Any string will do, the empty one too.
+
+        >>> TagClasses().class_of("cat", tag="NN")
+        'UNK-NN'
         """
 
     def fallbacks(self, name: str) -> tuple[str, ...]:

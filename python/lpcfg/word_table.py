@@ -107,7 +107,14 @@ class WordTable:
 
 
 def choose_classes(table: WordTable, options: LexiconOptions) -> WordClasses:
-    """The classifier the options ask for, learnt if need be."""
+    """The classifier the options ask for, learnt if need be.
+
+    >>> noun = Symbol(("NN",), preterminal=True)
+    >>> options = LexiconOptions(classes="english")
+    >>> columns = np.array([0]), np.array([0]), np.zeros(1, bool)
+    >>> choose_classes(WordTable.count_rows([noun], ["cat"], *columns, options), options)
+    EnglishClasses()
+    """
     if options.classes == "english":
         return EnglishClasses()
     if options.classes == "tag":
@@ -138,6 +145,12 @@ def class_rows(
     """The classes, the most general first; the class each row feeds; the class its word leans on.
 
     The two differ where classes are tags, which a word must not lean on: its tag is the question.
+
+    >>> noun = Symbol(("NN",), preterminal=True)
+    >>> columns = np.array([0]), np.array([0]), np.zeros(1, bool)
+    >>> table = WordTable.count_rows([noun], ["cat"], *columns, LexiconOptions())
+    >>> class_rows(table, EnglishClasses())
+    (['UNK', 'UNK-LC'], array([1]), array([1]))
     """
     rows = list(
         zip(
