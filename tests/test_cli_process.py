@@ -86,3 +86,15 @@ def test_interrupt_while_waiting_for_sentences(model):
         process.send_signal(signal.SIGINT)
         _, errors = process.communicate(timeout=60)
     assert (process.returncode, errors) == (130, b"lpcfg: interrupted\n")
+
+
+def test_someone_who_types_gets_an_answer_after_each_line(model):
+    terminal, end = os.openpty()
+    with subprocess.Popen([*COMMAND, "parse", model], stdin=end, stdout=subprocess.PIPE) as process:
+        for words in (["the", "dog", "barked"], ["it", "rained"]):
+            os.write(terminal, " ".join(words).encode() + b"\n")
+            assert Tree.from_string(process.stdout.readline().decode()).words() == words
+        os.write(terminal, b"\x04")
+        assert process.wait(timeout=60) == 0
+    os.close(terminal)
+    os.close(end)

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
-from itertools import islice, repeat, zip_longest
+from itertools import islice, pairwise, repeat, zip_longest
 from typing import NamedTuple
 
 import numpy as np
@@ -139,6 +139,9 @@ class Parser:
     ) -> Parse:
         r"""The best tree of a sentence with its probability, and more trees on request.
 
+        Of candidates that differ in nothing but the unary rules between two nodes, only the
+        likeliest is there.
+
         >>> grammar = Grammar.from_string("S -> X S [0.2] | S X [0.1] | X X [0.7] \n X -> 'ha'")
         >>> parse = Parser(grammar).analyze(words=["ha"] * 3, candidates=5)
         >>> for tree, log_probability in parse.candidates:
@@ -224,33 +227,37 @@ class Parser:
     def _run(self, sentences: list[_Sentence], candidates: int, done: int) -> Iterator[Parse]:
         """Parse a batch of sentences, after ``done`` others of which errors need not tell."""
         columns = self._columns(sentences, candidates=candidates, marginals=False, done=done)
-        labels = [self.grammar.labels[label] for label in columns["span_labels"].tolist()]
-        spans = [
-            LabelledSpan(*row)
-            for row in zip(
-                labels,
+        labels = self.grammar.labels
+        spans = list(
+            zip(
+                [labels[label] for label in columns["span_labels"].tolist()],
                 columns["span_starts"].tolist(),
                 columns["span_ends"].tolist(),
                 columns["span_probabilities"].tolist(),
                 strict=True,
             )
-        ]
+        )
         span_offsets = columns["span_offsets"].tolist()
         tree_offsets = columns["tree_offsets"].tolist()
         log_probabilities = columns["tree_log_probabilities"].tolist()
         for row, sentence in enumerate(sentences):
-            trees = []
-            for tree in range(tree_offsets[row], tree_offsets[row + 1]):
-                own = spans[span_offsets[tree] : span_offsets[tree + 1]]
-                trees.append((tree_from_spans(own, sentence.tokens), log_probabilities[tree], own))
-            best, log_probability, own = trees[0]
+            first, last = tree_offsets[row], tree_offsets[row + 1]
+            trees = tuple(
+                (tree_from_spans(spans[slice(*bounds)], sentence.tokens), log_probability)
+                for bounds, log_probability in zip(
+                    pairwise(span_offsets[first : last + 1]),
+                    log_probabilities[first:last],
+                    strict=True,
+                )
+            )
+            best = spans[span_offsets[first] : span_offsets[first + 1]]
             yield Parse(
-                tree=best,
+                tree=trees[0][0],
                 status=STATUSES[columns["statuses"][row]],
-                log_probability=log_probability,
+                log_probability=trees[0][1],
                 sentence_log_probability=float(columns["log_probabilities"][row]),
-                spans=tuple(own),
-                candidates=tuple((tree, score) for tree, score, _ in trees),
+                spans=tuple(map(LabelledSpan._make, best)),
+                candidates=trees,
             )
 
     def _columns(
@@ -362,7 +369,7 @@ def _tokens(name: str, tokens: Sequence[str] | None, row: int) -> list[str] | No
     return listed
 
 
-def tree_from_spans(spans: Sequence[LabelledSpan], words: Sequence[str]) -> Tree:
+def tree_from_spans(spans: Sequence[tuple[str, int, int, float]], words: Sequence[str]) -> Tree:
     """A tree from its labelled spans in pre-order, those of single words included.
 
     >>> rows = [("NP", 0, 2, 1.0), ("DT", 0, 1, 1.0), ("NN", 1, 2, 1.0)]
