@@ -57,6 +57,7 @@ def test_lines_align_parses_with_gold_trees(tmp_path):
         (b"(A\n a)\n(B b)\n", b"(A a)\n(())\n", [1, 0]),
         (b"(A a)\n\n(B b)\n", b"(A a)\n(B b)\n", [1, 1]),
         (b"(A a) (B b)\n", b"(A a)\n(B b)\n", [1, 1]),
+        (b"(A\n a)\n(B b)\n", b"(A a)\n(B\n b)\n", [1, 1]),
         (b"", b"", []),
     ],
 )
