@@ -84,7 +84,7 @@ class PCFGEstimator:
             unary_probabilities=unary_counts / count[unary[:, 0]],
             lexicon=estimate_lexicon(treebank, self.lexicon),
             weights=count,
-            coarse=coarse_classes(treebank.symbols),
+            coarse=coarse_classes(treebank.symbols, count),
             provenance={
                 "estimator": "pcfg",
                 "lexicon": asdict(self.lexicon),

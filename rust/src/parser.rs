@@ -3,13 +3,15 @@
 use std::sync::Arc;
 
 use rayon::prelude::*;
+use rustc_hash::FxHashSet;
 
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::coarse::{CoarseChart, CoarseGrammar};
 use crate::chart::marginals::LabelMarginals;
 use crate::chart::pcfg::{Bounds, Chart, PcfgPass};
 use crate::decode::{
-    Best, BracketF1, Derivation, KBest, LabelledRecall, Objective, PackedForest, Viterbi, cover,
+    Best, BracketF1, Derivation, KBest, LabelledRecall, Node, Objective, PackedForest, Viterbi,
+    cover,
 };
 use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
 
@@ -94,6 +96,9 @@ const LOOSEN: f64 = 1e-3;
 /// Fragments wider than this are not looked for: without a tree that spans the sentence nothing
 /// prunes the chart, and its cost grows with the cube of the width.
 const WIDEST_FRAGMENT: usize = 15;
+
+/// How many derivations are looked at for each tree that is wanted, before giving up.
+const DERIVATIONS_PER_TREE: usize = 20;
 
 /// A grammar and what is precomputed from it; shared by threads.
 #[derive(Debug, Clone)]
@@ -342,7 +347,28 @@ fn maximise<O: Objective>(
     if candidates <= 1 {
         return Ok(best.tree(forest, objective).map(|tree| vec![tree]));
     }
-    let trees = KBest::new(forest, objective, best).trees(candidates);
-    let trees: Vec<Derivation> = trees.into_iter().map(|(_, tree)| tree).collect();
+    let mut ranked = KBest::new(forest, objective, best);
+    let mut trees: Vec<Derivation> = Vec::new();
+    let mut written: FxHashSet<Vec<(u32, u32, u32)>> = FxHashSet::default();
+    for rank in 0..candidates.saturating_mul(DERIVATIONS_PER_TREE) {
+        cancel.check()?;
+        let Some((_, tree)) = ranked.tree(rank) else { break };
+        // Derivations that differ in annotations alone are one tree.
+        if written.insert(brackets(forest.grammar, &tree)) {
+            trees.push(tree);
+            if trees.len() == candidates {
+                break;
+            }
+        }
+    }
     Ok((!trees.is_empty()).then_some(trees))
+}
+
+/// What a derivation looks like when it is written.
+fn brackets(grammar: &Grammar, tree: &Derivation) -> Vec<(u32, u32, u32)> {
+    let labels = |node: &Node| grammar.output().labels(node.symbol).iter();
+    tree.nodes
+        .iter()
+        .flat_map(|node| labels(node).map(|&label| (label, node.start, node.end)))
+        .collect()
 }

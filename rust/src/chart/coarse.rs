@@ -3,8 +3,8 @@
 //! Rules are not looked at inside the loop over split points. For a span, the products of left and
 //! right inside values are first summed over all splits into a matrix over pairs of children, a
 //! row of vector operations for each left child, and each rule then reads the matrix once; the
-//! outside pass does the reverse. Items whose posterior is negligible are not expanded downwards,
-//! which leaves the outside pass little to do.
+//! outside pass does the reverse. Items that do not survive pass nothing on to their parts, which
+//! leaves the outside pass less to do and lets posteriors come out a little too small.
 
 use super::Cells;
 use super::scaling::{EMPTY, exponent, power_of_two};
@@ -17,10 +17,6 @@ const LANES: usize = 8;
 /// Inside values below this part of the largest of their cell are dropped, which keeps subnormal
 /// numbers out of the loops and outside values within single precision.
 const NEGLIGIBLE: f32 = 1e-30;
-
-/// Items are expanded downwards in the outside pass if their posterior is this part of the
-/// pruning threshold or more.
-const EXPAND: f32 = 0.01;
 
 #[derive(Debug, Clone, Copy)]
 struct RightRule {
@@ -44,7 +40,11 @@ pub struct CoarseGrammar {
     class_of_lane: Vec<u32>,
     wide_lanes: usize,
     unit_lanes: usize,
+    /// For each left child the rules whose right child may span several words, and those whose
+    /// right child is one word: the latter by lane, counted from `wide_lanes`.
     by_left: Vec<Vec<RightRule>>,
+    by_left_and_tag: Vec<Vec<Vec<RightRule>>>,
+    is_left: Vec<bool>,
     by_parent: Vec<Vec<ParentRule>>,
     roots: Vec<f32>,
     /// For each bottom lane the chains to the lanes above it; empty without unary rules.
@@ -74,11 +74,18 @@ impl CoarseGrammar {
         let wide_lanes = phrases.next_multiple_of(LANES).min(unit_lanes);
         let lane = |class: SymbolId| lane_of_class[class.index()];
         let mut by_left = vec![Vec::new(); classes];
+        let mut by_left_and_tag = vec![vec![Vec::new(); unit_lanes - wide_lanes]; classes];
+        let mut is_left = vec![false; classes];
         let mut by_parent = vec![Vec::new(); classes];
         for rule in rules.binary() {
             let (parent, left, right) = (lane(rule.parent), lane(rule.left), lane(rule.right));
             let probability = rule.probability as f32;
-            by_left[left as usize].push(RightRule { right, parent, probability });
+            let row = match (right as usize).checked_sub(wide_lanes) {
+                None => &mut by_left[left as usize],
+                Some(tag) => &mut by_left_and_tag[left as usize][tag],
+            };
+            row.push(RightRule { right, parent, probability });
+            is_left[left as usize] = true;
             by_parent[parent as usize].push(ParentRule { left, right, probability });
         }
         for row in &mut by_left {
@@ -112,6 +119,8 @@ impl CoarseGrammar {
             wide_lanes,
             unit_lanes,
             by_left,
+            by_left_and_tag,
+            is_left,
             by_parent,
             roots,
             chains,
@@ -151,6 +160,8 @@ impl CoarseGrammar {
 #[derive(Debug, Clone, Default)]
 pub struct Mask {
     bits: Vec<u64>,
+    right_parents: Vec<u64>,
+    left_parents: Vec<u64>,
     words_per_cell: usize,
 }
 
@@ -169,6 +180,48 @@ impl Mask {
     #[inline]
     pub fn cell(&self, cell: usize) -> &[u64] {
         &self.bits[cell * self.words_per_cell..][..self.words_per_cell]
+    }
+
+    /// For every span, note the classes of the spans that it could be the left or the right part of.
+    fn note_parents(&mut self, cells: Cells) {
+        let count = self.words_per_cell;
+        for (parents, bits) in
+            [(&mut self.right_parents, &self.bits), (&mut self.left_parents, &self.bits)]
+        {
+            parents.clear();
+            parents.resize(bits.len(), 0);
+        }
+        let is_empty = |bits: &[u64], cell: usize| bits[cell..cell + count].iter().all(|&b| b == 0);
+        for (start, end) in cells.bottom_up() {
+            let cell = cells.index(start, end) * count;
+            if is_empty(&self.bits, cell) {
+                continue;
+            }
+            for after in end + 1..=cells.words() {
+                if !is_empty(&self.bits, cells.index(end, after) * count) {
+                    let wider = cells.index(start, after) * count;
+                    for word in 0..count {
+                        self.right_parents[cell + word] |= self.bits[wider + word];
+                    }
+                }
+            }
+            for before in 0..start {
+                if !is_empty(&self.bits, cells.index(before, start) * count) {
+                    let wider = cells.index(before, end) * count;
+                    for word in 0..count {
+                        self.left_parents[cell + word] |= self.bits[wider + word];
+                    }
+                }
+            }
+        }
+    }
+
+    /// The classes of the spans that a cell could be the left part of, and those of the spans that
+    /// it could be the right part of.
+    #[inline(always)]
+    pub fn parents(&self, cell: usize) -> (&[u64], &[u64]) {
+        let range = cell * self.words_per_cell..(cell + 1) * self.words_per_cell;
+        (&self.right_parents[range.clone()], &self.left_parents[range])
     }
 
     /// Whether a class survives in a cell given by its bits.
@@ -267,6 +320,7 @@ impl CoarseChart {
                 self.descend(grammar, cells, start, start + width, threshold);
             }
         }
+        self.mask.note_parents(cells);
         Ok(true)
     }
 
@@ -339,34 +393,65 @@ impl CoarseChart {
                 continue;
             }
             let right = inside_of(&self.unit_inside, &self.wide_inside, grammar, split, end, right);
+            let right = &right[..grammar.wide_lanes];
             let (from, to) = self.left_ranges[left];
             for &(lane, value) in &self.left_items[from as usize..to as usize] {
                 let row = &mut self.matrix[lane as usize * grammar.unit_lanes..];
+                let row = &mut row[..grammar.wide_lanes];
                 if !self.row_in_use[lane as usize] {
                     self.row_in_use[lane as usize] = true;
                     self.rows_in_use.push(lane);
-                    row[..grammar.unit_lanes].fill(0.0);
+                    row.fill(0.0);
                 }
-                add_scaled(&mut row[..right.len()], factor * value, right);
+                add_scaled(row, factor * value, right);
             }
         }
         let mut sums = std::mem::take(&mut self.accumulator);
-        let sums = {
-            let wide = &mut sums[..grammar.wide_lanes];
-            wide.fill(0.0);
-            for &lane in &self.rows_in_use {
-                self.row_in_use[lane as usize] = false;
-                let row = &self.matrix[lane as usize * grammar.unit_lanes..][..grammar.unit_lanes];
-                for rule in &grammar.by_left[lane as usize] {
-                    wide[rule.parent as usize] += rule.probability * row[rule.right as usize];
-                }
+        let wide = &mut sums[..grammar.wide_lanes];
+        wide.fill(0.0);
+        for &lane in &self.rows_in_use {
+            self.row_in_use[lane as usize] = false;
+            let row = &self.matrix[lane as usize * grammar.unit_lanes..][..grammar.wide_lanes];
+            for rule in &grammar.by_left[lane as usize] {
+                wide[rule.parent as usize] += rule.probability * row[rule.right as usize];
             }
-            self.rows_in_use.clear();
-            grammar.close_inside(wide, &mut self.scratch);
-            sums
-        };
+        }
+        self.rows_in_use.clear();
+        self.add_last_word(grammar, cells, start, end, reference, wide);
+        grammar.close_inside(wide, &mut self.scratch);
         self.store(grammar, cells, start, end, &sums[..grammar.wide_lanes], reference);
         self.accumulator = sums;
+    }
+
+    /// Add what ends in a tag. Only the last split has one, and only few tags are possible there, so
+    /// that rules are looked up instead of passing all of them through the matrix.
+    #[inline(always)]
+    fn add_last_word(
+        &self,
+        grammar: &CoarseGrammar,
+        cells: Cells,
+        start: usize,
+        end: usize,
+        reference: i32,
+        sums: &mut [f32],
+    ) {
+        let (left, last) = (cells.index(start, end - 1), cells.index(end - 1, end));
+        let factor = power_of_two(self.exponents[left] + self.exponents[last] - reference) as f32;
+        if factor == 0.0 {
+            return;
+        }
+        let word = &self.unit_inside[(end - 1) * grammar.unit_lanes..][..grammar.unit_lanes];
+        let (from, to) = self.left_ranges[left];
+        for (tag, &tag_value) in word[grammar.wide_lanes..].iter().enumerate() {
+            if tag_value == 0.0 {
+                continue;
+            }
+            for &(lane, value) in &self.left_items[from as usize..to as usize] {
+                for rule in &grammar.by_left_and_tag[lane as usize][tag] {
+                    sums[rule.parent as usize] += rule.probability * factor * tag_value * value;
+                }
+            }
+        }
     }
 
     /// Normalise the inside values of a cell and keep them.
@@ -397,7 +482,7 @@ impl CoarseChart {
             let scaled = value * scale;
             if scaled > NEGLIGIBLE {
                 *kept = scaled;
-                if !grammar.by_left[lane].is_empty() {
+                if grammar.is_left[lane] {
                     self.left_items.push((lane as u16, scaled));
                 }
             }
@@ -451,11 +536,11 @@ impl CoarseChart {
         for (lane, (inside, outside)) in inside.iter().zip(outside.iter()).enumerate() {
             let posterior = inside * outside;
             // A posterior that is not a number is one that overflowed: keep the item.
-            let survives = |least: f32| *inside > 0.0 && !(posterior < least || posterior == 0.0);
-            if survives(threshold) {
-                self.mask.allow(cell, grammar.class_of_lane[lane]);
+            if *inside == 0.0 || posterior < threshold || posterior == 0.0 {
+                continue;
             }
-            if end - start > 1 && survives(threshold * EXPAND) {
+            self.mask.allow(cell, grammar.class_of_lane[lane]);
+            if end - start > 1 {
                 for rule in &grammar.by_parent[lane] {
                     let left = rule.left as usize;
                     let row = &mut self.matrix[left * grammar.unit_lanes..];
@@ -546,9 +631,12 @@ fn add_scaled(sums: &mut [f32], factor: f32, values: &[f32]) {
     let (sums, _) = sums.as_chunks_mut::<LANES>();
     let (values, _) = values.as_chunks::<LANES>();
     for (sum, value) in sums.iter_mut().zip(values) {
-        for lane in 0..LANES {
-            sum[lane] += factor * value[lane];
+        // On copies: the compiler then sees that nothing overlaps and uses vector instructions.
+        let (mut lanes, value) = (*sum, *value);
+        for (lane, value) in lanes.iter_mut().zip(value) {
+            *lane += factor * value;
         }
+        *sum = lanes;
     }
 }
 
@@ -559,9 +647,11 @@ fn dot(left: &[f32], right: &[f32]) -> f32 {
     let (right, _) = right.as_chunks::<LANES>();
     let mut sums = [0.0; LANES];
     for (left, right) in left.iter().zip(right) {
-        for lane in 0..LANES {
-            sums[lane] += left[lane] * right[lane];
+        for ((sum, left), right) in sums.iter_mut().zip(*left).zip(*right) {
+            *sum += left * right;
         }
     }
-    sums.iter().sum()
+    // Halves first, so that the additions can overlap.
+    let [a, b, c, d, e, f, g, h] = sums;
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }

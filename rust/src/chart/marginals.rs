@@ -14,7 +14,7 @@ pub struct LabelMarginals {
 impl LabelMarginals {
     /// Add up the posteriors of a chart, in memory that is reused.
     ///
-    /// A unary chain may repeat a label over one span; what is given is then its expected number.
+    /// A unary chain may repeat a label over one span; a sum over one is then cut to one.
     pub fn prepare(&mut self, grammar: &Grammar, chart: &Chart) {
         let output = grammar.output();
         self.sums.resize(output.number_of_labels(), 0.0);
@@ -36,7 +36,7 @@ impl LabelMarginals {
                 }
             }
             for (label, sum) in &mut self.entries[from..] {
-                *sum = std::mem::take(&mut self.sums[*label as usize]);
+                *sum = std::mem::take(&mut self.sums[*label as usize]).min(1.0);
             }
             self.offsets.push(self.entries.len() as u32);
         }

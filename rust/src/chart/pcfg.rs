@@ -4,11 +4,7 @@ use super::Cells;
 use super::coarse::Mask;
 use super::scaling::{EMPTY, exponent, power_of_two};
 use crate::cancel::{Cancel, Cancelled};
-use crate::grammar::{Grammar, PairIndex, Projection, SymbolId, UnaryClosure};
-
-/// Items are expanded downwards in the outside pass if their posterior is this part of the
-/// pruning threshold or more.
-const EXPAND: f64 = 0.01;
+use crate::grammar::{Grammar, PairIndex, Projection, SetWord, SymbolId, UnaryClosure};
 
 /// The items of a sentence, symbols over spans, with their inside and outside values.
 #[derive(Debug, Clone)]
@@ -185,6 +181,9 @@ pub struct PcfgPass {
     /// What a pair of children gets from its parents in the current cell, computed on first use.
     pair_outside: Vec<f64>,
     pair_cell: Vec<u32>,
+    /// The symbols of each cell as a set.
+    sets: Vec<SetWord>,
+    set_ranges: Vec<(u32, u32)>,
 }
 
 impl PcfgPass {
@@ -192,8 +191,41 @@ impl PcfgPass {
     /// word. Where a mask is given only what it allows is built, and no span wider than `widest`.
     ///
     /// Outside values are exact with a `threshold` of zero; otherwise items whose posterior is
-    /// far below it are not expanded.
+    /// below it pass nothing on to their parts.
     pub fn run(
+        &mut self,
+        grammar: &Grammar,
+        words: &[Vec<(SymbolId, f64)>],
+        bounds: Bounds<'_>,
+        threshold: f64,
+        chart: &mut Chart,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi1") {
+            // SAFETY: the processor has just said that it knows these instructions.
+            return unsafe { self.run_popcnt(grammar, words, bounds, threshold, chart, cancel) };
+        }
+        self.run_portable(grammar, words, bounds, threshold, chart, cancel)
+    }
+
+    /// The same code, compiled for processors that count bits in one instruction.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "popcnt,bmi1")]
+    fn run_popcnt(
+        &mut self,
+        grammar: &Grammar,
+        words: &[Vec<(SymbolId, f64)>],
+        bounds: Bounds<'_>,
+        threshold: f64,
+        chart: &mut Chart,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        self.run_portable(grammar, words, bounds, threshold, chart, cancel)
+    }
+
+    #[inline(always)]
+    fn run_portable(
         &mut self,
         grammar: &Grammar,
         words: &[Vec<(SymbolId, f64)>],
@@ -206,6 +238,7 @@ impl PcfgPass {
         self.outside(grammar, threshold, chart, cancel)
     }
 
+    #[inline(always)]
     fn inside(
         &mut self,
         grammar: &Grammar,
@@ -224,6 +257,9 @@ impl PcfgPass {
         self.pair_cell.resize(pairs, u32::MAX);
         chart.reset(words.len());
         let cells = chart.cells;
+        self.sets.clear();
+        self.set_ranges.clear();
+        self.set_ranges.resize(cells.count(), (0, 0));
         let Bounds { mask, widest } = bounds;
         for width in 1..=words.len().min(widest) {
             cancel.check()?;
@@ -234,6 +270,12 @@ impl PcfgPass {
                     None => true,
                     Some((mask, projection)) => {
                         Mask::allows(mask.cell(cell), projection.class(symbol))
+                            && if width == words.len() {
+                                projection.uses().as_root(symbol)
+                            } else {
+                                let (right, left) = mask.parents(cell);
+                                projection.uses().as_child(symbol, right, left)
+                            }
                     }
                 };
                 if mask.is_some_and(|(mask, _)| mask.cell(cell).iter().all(|&bits| bits == 0)) {
@@ -272,6 +314,7 @@ impl PcfgPass {
     }
 
     /// Sum products of children over all splits, then apply each rule once.
+    #[inline(always)]
     fn sum_splits(
         &mut self,
         pairs: &PairIndex,
@@ -297,20 +340,20 @@ impl PcfgPass {
             if factor == 0.0 {
                 continue;
             }
-            let right = chart.items(right);
-            let right_symbols = &chart.symbols[right.clone()];
-            let right_inside = &chart.inside[right];
+            let (from, to) = self.set_ranges[right];
+            let right = &self.sets[from as usize..to as usize];
             for item in chart.items(left) {
-                let row = pairs.row(chart.symbols[item]);
-                let scaled = factor * chart.inside[item];
-                for (&symbol, &inside) in right_symbols.iter().zip(right_inside) {
-                    if let Some(pair) = row.get(symbol) {
-                        let product = scaled * inside;
-                        if product > 0.0 {
-                            self.pairs.add(pair, product);
-                        }
-                    }
+                if !pairs.is_left(chart.symbols[item]) {
+                    continue;
                 }
+                let scaled = factor * chart.inside[item];
+                let sums = &mut self.pairs;
+                pairs.row(chart.symbols[item]).for_each_match(right, |right_item, pair| {
+                    let product = scaled * chart.inside[right_item];
+                    if product > 0.0 {
+                        sums.add(pair, product);
+                    }
+                });
             }
         }
         for (pair, sum) in self.pairs.entries() {
@@ -350,15 +393,25 @@ impl PcfgPass {
             let scale = power_of_two(-shift);
             self.symbols.in_use.sort_unstable();
             chart.exponents[cell] = reference + shift;
+            let first_word = self.sets.len();
             for (symbol, value) in self.symbols.entries() {
+                let index = symbol / 64;
+                if self.sets[first_word..].last().is_none_or(|word| word.index != index) {
+                    let first = chart.symbols.len() as u32;
+                    self.sets.push(SetWord { bits: 0, index, first });
+                }
+                let word = self.sets.last_mut().expect("was just made");
+                word.bits |= 1 << (symbol % 64);
                 chart.symbols.push(SymbolId(symbol));
                 chart.inside.push(value * scale);
             }
+            self.set_ranges[cell] = (first_word as u32, self.sets.len() as u32);
         }
         self.symbols.clear();
         chart.ranges[cell] = (from as u32, chart.symbols.len() as u32);
     }
 
+    #[inline(always)]
     fn outside(
         &mut self,
         grammar: &Grammar,
@@ -390,7 +443,7 @@ impl PcfgPass {
                 let cell = chart.cells.index(start, start + width);
                 self.close_outside(grammar.unary(), chart, cell);
                 if width > 1 {
-                    self.descend(grammar.pairs(), chart, start, start + width, threshold * EXPAND);
+                    self.descend(grammar.pairs(), chart, start, start + width, threshold);
                 }
             }
         }
@@ -418,6 +471,7 @@ impl PcfgPass {
     }
 
     /// Pass the outside values of a cell to the children of each of its splits.
+    #[inline(always)]
     fn descend(
         &mut self,
         pairs: &PairIndex,
@@ -445,26 +499,33 @@ impl PcfgPass {
             }
             let shift = chart.exponents[left] + chart.exponents[right] - chart.exponents[cell];
             let factor = power_of_two(shift);
+            let (from, to) = self.set_ranges[right];
+            let right = &self.sets[from as usize..to as usize];
             for left_item in left_items {
-                let row = pairs.row(chart.symbols[left_item]);
+                if !pairs.is_left(chart.symbols[left_item]) {
+                    continue;
+                }
                 let left_scaled = factor * chart.inside[left_item];
                 let mut left_sum = 0.0;
-                for right_item in right_items.clone() {
-                    let Some(pair) = row.get(chart.symbols[right_item]) else { continue };
-                    let share = &mut self.pair_outside[pair as usize];
-                    if self.pair_cell[pair as usize] != cell as u32 {
-                        self.pair_cell[pair as usize] = cell as u32;
+                let (pair_outside, pair_cell) = (&mut self.pair_outside, &mut self.pair_cell);
+                let (symbols, inside) = (&self.symbols, &chart.inside);
+                let outside = &mut chart.outside;
+                let row = pairs.row(chart.symbols[left_item]);
+                row.for_each_match(right, |right_item, pair| {
+                    let share = &mut pair_outside[pair as usize];
+                    if pair_cell[pair as usize] != cell as u32 {
+                        pair_cell[pair as usize] = cell as u32;
                         *share = pairs
                             .rules(pair)
                             .iter()
-                            .map(|rule| rule.probability * self.symbols.get(rule.parent.0))
+                            .map(|rule| rule.probability * symbols.get(rule.parent.0))
                             .sum();
                     }
                     if *share > 0.0 {
-                        left_sum += *share * chart.inside[right_item];
-                        chart.outside[right_item] += *share * left_scaled;
+                        left_sum += *share * inside[right_item];
+                        outside[right_item] += *share * left_scaled;
                     }
-                }
+                });
                 chart.outside[left_item] += factor * left_sum;
             }
         }

@@ -89,16 +89,12 @@ impl<'a, O: Objective> KBest<'a, O> {
         Self { forest, objective, best, rankings: FxHashMap::default() }
     }
 
-    /// The `count` best derivations with their scores, best first; fewer if there are no more.
-    pub fn trees(&mut self, count: usize) -> Vec<(f64, Derivation)> {
-        let mut trees = Vec::new();
-        for rank in 0..count {
-            let Some(score) = self.ranked(Place::Sentence, rank) else { break };
-            let mut derivation = Derivation { nodes: Vec::new(), log_probability: 0.0 };
-            self.write(Place::Sentence, rank, &mut derivation);
-            trees.push((score, derivation));
-        }
-        trees
+    /// The derivation of a given rank, zero for the best, with its score; none if there are fewer.
+    pub fn tree(&mut self, rank: usize) -> Option<(f64, Derivation)> {
+        let score = self.ranked(Place::Sentence, rank)?;
+        let mut derivation = Derivation { nodes: Vec::new(), log_probability: 0.0 };
+        self.write(Place::Sentence, rank, &mut derivation);
+        Some((score, derivation))
     }
 
     /// The score of the derivation of a given rank.

@@ -8,8 +8,8 @@ mod rules;
 mod unary;
 
 pub use emissions::{Emissions, Token};
-pub use pairs::{PairIndex, RuleOfPair};
-pub use projection::Projection;
+pub use pairs::{PairIndex, RuleOfPair, SetWord};
+pub use projection::{Projection, Uses};
 pub use rules::{BinaryRule, GrammarError, Rules, SymbolId, UnaryRule};
 pub use unary::UnaryClosure;
 
@@ -105,10 +105,11 @@ impl Grammar {
             });
         }
         emissions.check(symbols)?;
-        let projection =
-            coarse.map(|(map, weights)| Projection::new(&rules, map, weights)).transpose()?;
-        let pairs = PairIndex::new(&rules);
         let unary = UnaryClosure::new(symbols, rules.unary())?;
+        let projection = coarse
+            .map(|(map, weights)| Projection::new(&rules, &unary, map, weights))
+            .transpose()?;
+        let pairs = PairIndex::new(&rules);
         Ok(Self { rules, pairs, unary, emissions, output, projection })
     }
 

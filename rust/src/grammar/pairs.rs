@@ -1,4 +1,9 @@
-//! From a pair of children to the rules that combine them, in one probe.
+//! From pairs of children to the rules that combine them.
+//!
+//! Charts ask, for a left child and all symbols of the cell to its right, which of them any rule
+//! combines. Both are sets of symbols, kept as bits: one intersection answers for 64 symbols at
+//! once, and the rank of a common bit within either set gives the number of the pair and the
+//! place of the symbol in its cell.
 
 use super::rules::{Rules, SymbolId};
 
@@ -11,46 +16,60 @@ pub struct RuleOfPair {
     pub probability: f64,
 }
 
-#[derive(Debug, Clone, Copy)]
-struct Slot {
-    left: u32,
-    pair: u32,
+/// Part of a set of symbols: 64 of them, and how many come before.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct SetWord {
+    /// The symbols from `64 * index` on, as bits.
+    pub bits: u64,
+    /// Which 64 symbols these are.
+    pub index: u32,
+    /// The number (of an item, of a pair) that belongs to the lowest bit.
+    pub first: u32,
 }
 
-const NOBODY: u32 = u32::MAX;
-
-/// All pairs of children that occur in rules, numbered, and found by row displacement: the sparse
-/// row of each left child is shifted until no two rows collide in one shared table, so that a
-/// probe is an addition and a comparison, and the table stays small enough for the cache.
+/// All pairs of children that occur in rules, numbered in the order of [`Rules::binary`].
 #[derive(Debug, Clone)]
 pub struct PairIndex {
-    shifts: Vec<u32>,
-    slots: Vec<Slot>,
+    /// For each left child, the set of its right siblings.
+    right_siblings: Vec<SetWord>,
+    words_per_set: usize,
     offsets: Vec<u32>,
     rules: Vec<RuleOfPair>,
+    is_left: Vec<bool>,
 }
 
 impl PairIndex {
     /// Index the binary rules, which [`Rules`] keeps sorted by their children.
     pub fn new(rules: &Rules) -> Self {
         let symbols = rules.number_of_symbols();
-        let mut pairs: Vec<(u32, u32)> = Vec::new();
+        let words_per_set = symbols.div_ceil(64);
+        let mut right_siblings = vec![SetWord::default(); symbols * words_per_set];
+        let mut is_left = vec![false; symbols];
         let mut offsets = Vec::new();
+        let mut last = None;
         for (row, rule) in rules.binary().iter().enumerate() {
-            let pair = (rule.left.0, rule.right.0);
-            if pairs.last() != Some(&pair) {
-                pairs.push(pair);
-                offsets.push(row as u32);
+            let pair = (rule.left, rule.right);
+            if last == Some(pair) {
+                continue;
             }
+            last = Some(pair);
+            let right = rule.right.index();
+            let word = &mut right_siblings[rule.left.index() * words_per_set + right / 64];
+            if word.bits == 0 {
+                word.first = offsets.len() as u32;
+            }
+            word.bits |= 1 << (right % 64);
+            word.index = (right / 64) as u32;
+            is_left[rule.left.index()] = true;
+            offsets.push(row as u32);
         }
         offsets.push(rules.binary().len() as u32);
-        let (shifts, slots) = displace(&pairs, symbols);
         let rules = rules
             .binary()
             .iter()
             .map(|rule| RuleOfPair { parent: rule.parent, probability: rule.probability })
             .collect();
-        Self { shifts, slots, offsets, rules }
+        Self { right_siblings, words_per_set, offsets, rules, is_left }
     }
 
     /// How many pairs there are.
@@ -58,14 +77,21 @@ impl PairIndex {
         self.offsets.len() - 1
     }
 
-    /// A view for looking up many right children beside one left child.
-    #[inline]
+    /// Whether any rule has this left child.
+    #[inline(always)]
+    pub fn is_left(&self, symbol: SymbolId) -> bool {
+        self.is_left[symbol.index()]
+    }
+
+    /// The pairs with a given left child.
+    #[inline(always)]
     pub fn row(&self, left: SymbolId) -> PairRow<'_> {
-        PairRow { left: left.0, slots: &self.slots[self.shifts[left.index()] as usize..] }
+        let from = left.index() * self.words_per_set;
+        PairRow { siblings: &self.right_siblings[from..from + self.words_per_set] }
     }
 
     /// The rules of a pair.
-    #[inline]
+    #[inline(always)]
     pub fn rules(&self, pair: u32) -> &[RuleOfPair] {
         let pair = pair as usize;
         &self.rules[self.offsets[pair] as usize..self.offsets[pair + 1] as usize]
@@ -75,54 +101,33 @@ impl PairIndex {
 /// The pairs with one left child.
 #[derive(Debug, Clone, Copy)]
 pub struct PairRow<'a> {
-    left: u32,
-    slots: &'a [Slot],
+    siblings: &'a [SetWord],
 }
 
 impl PairRow<'_> {
     /// The pair with this right child, if any rule has it.
     #[inline]
     pub fn get(&self, right: SymbolId) -> Option<u32> {
-        let slot = self.slots[right.index()];
-        (slot.left == self.left).then_some(slot.pair)
+        let word = self.siblings[right.index() / 64];
+        let bit = 1u64 << (right.0 % 64);
+        (word.bits & bit != 0).then(|| word.first + (word.bits & (bit - 1)).count_ones())
     }
-}
 
-/// First-fit placement of rows, longest first.
-fn displace(pairs: &[(u32, u32)], symbols: usize) -> (Vec<u32>, Vec<Slot>) {
-    let mut rows: Vec<(u32, std::ops::Range<usize>)> = Vec::new();
-    for (pair, &(left, _)) in pairs.iter().enumerate() {
-        match rows.last_mut() {
-            Some((last, range)) if *last == left => range.end = pair + 1,
-            _ => rows.push((left, pair..pair + 1)),
+    /// Call `found` with the item and the pair of every right child in `set`.
+    #[inline(always)]
+    pub fn for_each_match(&self, set: &[SetWord], mut found: impl FnMut(usize, u32)) {
+        for word in set {
+            let sibling = &self.siblings[word.index as usize];
+            let mut common = word.bits & sibling.bits;
+            while common != 0 {
+                let below = (common & common.wrapping_neg()) - 1;
+                let item = word.first + (word.bits & below).count_ones();
+                let pair = sibling.first + (sibling.bits & below).count_ones();
+                found(item as usize, pair);
+                common &= common - 1;
+            }
         }
     }
-    rows.sort_by_key(|(left, range)| (std::cmp::Reverse(range.len()), *left));
-    let empty = Slot { left: NOBODY, pair: 0 };
-    let mut shifts = vec![0u32; symbols];
-    let mut slots = vec![empty; symbols];
-    let mut first_free = 0usize;
-    for (left, range) in rows {
-        while slots.get(first_free).is_some_and(|slot| slot.left != NOBODY) {
-            first_free += 1;
-        }
-        let row = &pairs[range.clone()];
-        let mut shift = first_free.saturating_sub(row[0].1 as usize);
-        while row.iter().any(|&(_, right)| {
-            slots.get(shift + right as usize).is_some_and(|slot| slot.left != NOBODY)
-        }) {
-            shift += 1;
-        }
-        // Every probe of this row stays inside the table, hits and misses alike.
-        if slots.len() < shift + symbols {
-            slots.resize(shift + symbols, empty);
-        }
-        for (pair, &(_, right)) in range.zip(row) {
-            slots[shift + right as usize] = Slot { left, pair: pair as u32 };
-        }
-        shifts[left as usize] = shift as u32;
-    }
-    (shifts, slots)
 }
 
 #[cfg(test)]
@@ -162,6 +167,17 @@ mod tests {
                         .unwrap_or_default();
                     prop_assert_eq!(found, expected);
                 }
+            }
+            // The even symbols, as if they were the items of a cell.
+            let set = [SetWord { bits: 0x555, index: 0, first: 100 }];
+            for left in 0..12 {
+                let row = index.row(SymbolId(left));
+                let mut found = Vec::new();
+                row.for_each_match(&set, |item, pair| found.push((item, pair)));
+                let expected: Vec<_> = (0..6)
+                    .filter_map(|place| Some((100 + place, row.get(SymbolId(2 * place as u32))?)))
+                    .collect();
+                prop_assert_eq!(found, expected);
             }
         }
     }

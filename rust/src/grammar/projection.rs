@@ -3,6 +3,7 @@
 use rustc_hash::FxHashMap;
 
 use super::rules::{BinaryRule, GrammarError, Rules, SymbolId, UnaryRule, check_probability};
+use super::unary::UnaryClosure;
 
 /// A grammar over classes of symbols, each rule weighted by how often its parent is expected.
 #[derive(Debug, Clone)]
@@ -10,11 +11,17 @@ pub struct Projection {
     map: Vec<SymbolId>,
     share: Vec<f64>,
     rules: Rules,
+    uses: Uses,
 }
 
 impl Projection {
     /// Merge the symbols that `map` gives the same class; `weights` are their frequencies.
-    pub fn new(rules: &Rules, map: &[u32], weights: &[f64]) -> Result<Self, GrammarError> {
+    pub fn new(
+        rules: &Rules,
+        closure: &UnaryClosure,
+        map: &[u32],
+        weights: &[f64],
+    ) -> Result<Self, GrammarError> {
         let symbols = rules.number_of_symbols();
         for (array, found) in [("coarse map", map.len()), ("symbol weights", weights.len())] {
             if found != symbols {
@@ -77,8 +84,14 @@ impl Projection {
             .into_iter()
             .map(|([parent, child], probability)| UnaryRule { parent, child, probability })
             .collect();
+        let uses = Uses::new(rules, closure, &map, classes);
         let rules = Rules::new(roots, binary, unary)?;
-        Ok(Self { map, share, rules })
+        Ok(Self { map, share, rules, uses })
+    }
+
+    /// What symbols can be part of.
+    pub fn uses(&self) -> &Uses {
+        &self.uses
     }
 
     /// The class of a symbol.
@@ -96,5 +109,66 @@ impl Projection {
     /// The rules over classes.
     pub fn rules(&self) -> &Rules {
         &self.rules
+    }
+}
+
+/// For each symbol the classes of its possible parents, as sets of bits, so that what could be
+/// part of nothing that survived a coarse pass need not be built.
+#[derive(Debug, Clone)]
+pub struct Uses {
+    as_left: Vec<u64>,
+    as_right: Vec<u64>,
+    as_root: Vec<bool>,
+    words_per_set: usize,
+}
+
+impl Uses {
+    fn new(rules: &Rules, closure: &UnaryClosure, map: &[SymbolId], classes: usize) -> Self {
+        let words_per_set = classes.div_ceil(64);
+        let symbols = rules.number_of_symbols();
+        let mut as_left = vec![0u64; symbols * words_per_set];
+        let mut as_right = as_left.clone();
+        let mut as_root: Vec<bool> = rules.roots().iter().map(|&root| root > 0.0).collect();
+        for rule in rules.binary() {
+            let class = map[rule.parent.index()].index();
+            let (word, bit) = (class / 64, 1 << (class % 64));
+            as_left[rule.left.index() * words_per_set + word] |= bit;
+            as_right[rule.right.index() * words_per_set + word] |= bit;
+        }
+        if !closure.is_empty() {
+            // Under a unary chain a symbol has the uses of the symbols above it.
+            let (own_left, own_right, own_root) =
+                (as_left.clone(), as_right.clone(), as_root.clone());
+            for (bottom, root) in as_root.iter_mut().enumerate() {
+                for chain in closure.chains(SymbolId(bottom as u32)) {
+                    let top = chain.top.index();
+                    for word in 0..words_per_set {
+                        let (from, to) =
+                            (top * words_per_set + word, bottom * words_per_set + word);
+                        as_left[to] |= own_left[from];
+                        as_right[to] |= own_right[from];
+                    }
+                    *root |= own_root[top];
+                }
+            }
+        }
+        Self { as_left, as_right, as_root, words_per_set }
+    }
+
+    /// Whether `symbol` can be the root of a tree, under unary rules or not.
+    #[inline(always)]
+    pub fn as_root(&self, symbol: SymbolId) -> bool {
+        self.as_root[symbol.index()]
+    }
+
+    /// Whether `symbol` can be the left child of a class in the first set or the right child of
+    /// one in the second.
+    #[inline(always)]
+    pub fn as_child(&self, symbol: SymbolId, to_the_right: &[u64], to_the_left: &[u64]) -> bool {
+        let from = symbol.index() * self.words_per_set;
+        (0..self.words_per_set).any(|word| {
+            self.as_left[from + word] & to_the_right[word] != 0
+                || self.as_right[from + word] & to_the_left[word] != 0
+        })
     }
 }
