@@ -2,39 +2,60 @@
 # They need Python 3.11 or newer and a Rust toolchain; the rest goes into .venv and rust/target.
 
 PYTHON ?= python3
+CARGO ?= cargo
 VENV := .venv
 BIN := $(VENV)/bin
-CARGO := cargo
 MANIFEST := --manifest-path rust/Cargo.toml
-INSTALLED := $(VENV)/.installed
 TOOLS := $(VENV)/.tools
-SOURCES := pyproject.toml rust/Cargo.toml $(shell find rust/src python/lpcfg -name '*.rs' -o -name '*.lpcfg')
+INSTALLED := $(VENV)/.installed
+# Python files are used in place, so only what goes into the compiled module calls for a new build.
+SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock $(shell find rust/src -name '*.rs')
 
 .PHONY: help demo test lint cargo-test pytest bench wheel clean
+.DELETE_ON_ERROR:
 
 help:
 	@echo "make demo   build, install into .venv, then train, parse, score and draw on embedded data"
 	@echo "make test   the same set-up, then linters, cargo test and pytest"
-	@echo "make bench  criterion benches of the core, then training and parsing on real data if present"
 	@echo "make lint   ruff, mypy, stubtest, cargo fmt, clippy"
+	@echo "make bench  criterion benches of the core, then training and parsing on real data if present"
 	@echo "make wheel  a release wheel in dist/"
+	@echo "make clean  remove everything that these have made"
 
-$(TOOLS): pyproject.toml
-	@command -v $(CARGO) >/dev/null || { echo "lpcfg needs a Rust toolchain (cargo); install one and try again" >&2; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
-		{ echo "lpcfg needs Python 3.11 or newer; point PYTHON at one: make PYTHON=python3.12 $(MAKECMDGOALS)" >&2; exit 1; }
+# What is missing is said before anything is built. Rust's version is the one that the crate asks for.
+define CHECK_RUST
+import re, subprocess, sys, tomllib
+with open("rust/Cargo.toml", "rb") as file:
+    wanted = tomllib.load(file)["package"]["rust-version"]
+found = subprocess.run([sys.argv[1], "--version"], capture_output=True, text=True).stdout
+version = re.search(r"(\d+)\.(\d+)", found)
+if not version or tuple(map(int, version.groups())) < tuple(map(int, wanted.split("."))):
+    sys.exit(f"lpcfg needs Rust {wanted} or newer, found {found.strip() or 'none'}; try: rustup update")
+endef
+export CHECK_RUST
+
+$(TOOLS): pyproject.toml rust/Cargo.toml
+	@command -v $(PYTHON) >/dev/null || { \
+		echo "lpcfg needs Python 3.11 or newer, and there is no $(PYTHON); to use another: make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { \
+		echo "lpcfg needs Python 3.11 or newer, found $$($(PYTHON) --version); to use another: make PYTHON=..." >&2; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { \
+		echo "this Python cannot make virtual environments; install its venv package (python3-venv on Debian)" >&2; exit 1; }
+	@command -v $(CARGO) >/dev/null || { \
+		echo "lpcfg needs a Rust toolchain, and there is no $(CARGO); install one, for example with rustup" >&2; exit 1; }
+	@$(PYTHON) -c "$$CHECK_RUST" $(CARGO)
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
 	@touch $@
 
 $(INSTALLED): $(SOURCES) $(TOOLS)
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --extras dev --quiet
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --extras dev --quiet
 	@touch $@
 
 demo: $(INSTALLED)
-	$(BIN)/python -m lpcfg.demo
+	$(BIN)/python -m lpcfg.demo --output demo
 
-test: $(INSTALLED) lint cargo-test pytest
+test: lint cargo-test pytest
 
 lint: $(INSTALLED)
 	$(BIN)/ruff format --check python tests benches
@@ -42,20 +63,20 @@ lint: $(INSTALLED)
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest lpcfg._core --ignore-disjoint-bases
 	$(CARGO) fmt $(MANIFEST) --check
-	$(CARGO) clippy $(MANIFEST) --all-targets --features python --quiet -- -D warnings
+	$(CARGO) clippy $(MANIFEST) --locked --all-targets --features python --quiet -- -D warnings
 
-cargo-test:
-	$(CARGO) test $(MANIFEST) --quiet
+cargo-test: $(INSTALLED)
+	$(CARGO) test $(MANIFEST) --locked --quiet
 
 pytest: $(INSTALLED)
 	$(BIN)/python -m pytest --quiet
 
 bench: $(INSTALLED)
-	$(CARGO) bench $(MANIFEST)
+	$(CARGO) bench $(MANIFEST) --locked
 	$(BIN)/python benches/treebank.py
 
 wheel: $(TOOLS)
-	$(BIN)/maturin build --release --out dist
+	$(BIN)/maturin build --release --locked --out dist
 
 clean:
-	rm -rf $(VENV) rust/target dist
+	rm -rf $(VENV) rust/target dist demo

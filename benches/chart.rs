@@ -1,0 +1,236 @@
+//! What parsing costs by the length of the sentence: the passes, the decoders and the whole parser.
+
+use std::time::Duration;
+
+use criterion::{
+    BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
+};
+use lpcfg_core::cancel::Cancel;
+use lpcfg_core::chart::coarse::{CoarseChart, CoarseGrammar};
+use lpcfg_core::chart::marginals::LabelMarginals;
+use lpcfg_core::chart::pcfg::{Bounds, Chart, PcfgPass};
+use lpcfg_core::decode::{Best, BracketF1, Objective, PackedForest, Viterbi};
+use lpcfg_core::grammar::{Grammar, SymbolId, Token};
+use lpcfg_core::parser::{Decoder, Options, Parser, Status, Workspace};
+
+#[path = "support/counted_grammar.rs"]
+mod counted_grammar;
+#[path = "support/pipeline.rs"]
+mod pipeline;
+#[path = "support/random_trees.rs"]
+mod random_trees;
+
+use counted_grammar::Counted;
+
+const LENGTHS: [usize; 4] = [10, 20, 40, 80];
+const SENTENCES: usize = 4;
+const COARSE_THRESHOLD: f64 = 1e-4;
+const THRESHOLD: f64 = 1e-5;
+
+type Words = Vec<Vec<(SymbolId, f64)>>;
+
+/// A sentence on its way through the passes.
+struct Stages {
+    words: Words,
+    classes: Words,
+    coarse: CoarseChart,
+    chart: Chart,
+}
+
+impl Stages {
+    fn new(grammar: &Grammar, coarse_grammar: &CoarseGrammar, sentence: &[Token]) -> Self {
+        let projection = grammar.projection().expect("the grammar has one");
+        let words: Words = sentence
+            .iter()
+            .map(|&token| {
+                let mut found = Vec::new();
+                grammar.emissions().lookup(token, &mut found);
+                found
+            })
+            .collect();
+        let class = |&(symbol, probability): &(SymbolId, f64)| {
+            (
+                projection.class(symbol),
+                projection.share(symbol) * probability,
+            )
+        };
+        let classes: Words = words
+            .iter()
+            .map(|word| word.iter().map(class).collect())
+            .collect();
+        let mut stages = Self {
+            words,
+            classes,
+            coarse: CoarseChart::default(),
+            chart: Chart::default(),
+        };
+        stages.run_coarse(coarse_grammar);
+        stages.run_pcfg(grammar, &mut PcfgPass::default());
+        stages.chart.prune(THRESHOLD);
+        stages
+    }
+
+    fn run_coarse(&mut self, grammar: &CoarseGrammar) {
+        let spans = self
+            .coarse
+            .run(grammar, &self.classes, COARSE_THRESHOLD, &Cancel::new());
+        assert_eq!(spans, Ok(true), "the sentence is of the grammar's language");
+    }
+
+    fn run_pcfg(&mut self, grammar: &Grammar, pass: &mut PcfgPass) {
+        let projection = grammar.projection().expect("the grammar has one");
+        let mask = Some((self.coarse.mask(), projection));
+        let bounds = Bounds {
+            mask,
+            ..Bounds::NONE
+        };
+        pass.run(
+            grammar,
+            &self.words,
+            bounds,
+            THRESHOLD,
+            &mut self.chart,
+            &Cancel::new(),
+        )
+        .expect("nobody cancels");
+    }
+
+    fn decode<O: Objective>(&self, grammar: &Grammar, objective: &O, best: &mut Best) {
+        let forest = PackedForest {
+            grammar,
+            chart: &self.chart,
+            words: &self.words,
+        };
+        best.fill(forest, objective, &Cancel::new())
+            .expect("nobody cancels");
+        assert!(
+            best.tree(forest, objective).is_some(),
+            "the sentence has a tree"
+        );
+    }
+}
+
+fn options(decoder: Decoder) -> Options {
+    Options {
+        decoder,
+        coarse_threshold: COARSE_THRESHOLD,
+        threshold: THRESHOLD,
+        candidates: 1,
+        marginals: false,
+    }
+}
+
+/// Sentences that parse without a fallback: those would be timed twice.
+fn sentences(counted: &Counted, parser: &Parser, length: usize) -> Vec<Vec<Token>> {
+    let mut workspace = Workspace::default();
+    let mut kept = counted.sentences(length, 2 * SENTENCES);
+    kept.retain(|sentence| {
+        let analysis = parser.analyze(
+            sentence,
+            options(Decoder::MaxF1),
+            &mut workspace,
+            &Cancel::new(),
+        );
+        analysis.expect("nobody cancels").status == Status::Parsed
+    });
+    kept.truncate(SENTENCES);
+    assert!(
+        !kept.is_empty(),
+        "no sentence of length {length} parses without a fallback"
+    );
+    kept
+}
+
+fn charts(criterion: &mut Criterion) {
+    let counted = Counted::new();
+    let grammar = &counted.grammar;
+    let parser = Parser::new(grammar.clone()).expect("the grammar is sound");
+    let projection = grammar.projection().expect("the grammar has one");
+    let coarse_grammar = CoarseGrammar::new(projection).expect("the grammar is sound");
+    println!(
+        "grammar: {} symbols, {} binary rules, {} coarse classes, {} words",
+        grammar.rules().number_of_symbols(),
+        grammar.rules().binary().len(),
+        projection.rules().number_of_symbols(),
+        grammar.emissions().number_of_words(),
+    );
+    for length in LENGTHS {
+        let sentences = sentences(&counted, &parser, length);
+        let mut stages: Vec<Stages> = sentences
+            .iter()
+            .map(|sentence| Stages::new(grammar, &coarse_grammar, sentence))
+            .collect();
+        let items: usize = stages.iter().map(|stage| stage.chart.len()).sum();
+        println!(
+            "length {length}: {} items survive in a sentence",
+            items / stages.len()
+        );
+
+        let mut group = criterion.benchmark_group("chart");
+        group
+            .throughput(Throughput::Elements(sentences.len() as u64))
+            .sample_size(10)
+            .sampling_mode(SamplingMode::Flat)
+            .warm_up_time(Duration::from_millis(300))
+            .measurement_time(Duration::from_secs(1));
+        let id = |name| BenchmarkId::new(name, length);
+        group.bench_function(id("coarse pass"), |bencher| {
+            bencher.iter(|| {
+                stages
+                    .iter_mut()
+                    .for_each(|stage| stage.run_coarse(&coarse_grammar))
+            });
+        });
+        let mut pass = PcfgPass::default();
+        group.bench_function(id("pcfg pass"), |bencher| {
+            bencher.iter(|| {
+                stages
+                    .iter_mut()
+                    .for_each(|stage| stage.run_pcfg(grammar, &mut pass))
+            });
+        });
+        stages
+            .iter_mut()
+            .for_each(|stage| stage.chart.prune(THRESHOLD));
+        let (mut best, mut marginals, mut f1) = (
+            Best::default(),
+            LabelMarginals::default(),
+            BracketF1::default(),
+        );
+        group.bench_function(id("max-f1"), |bencher| {
+            bencher.iter(|| {
+                for stage in &stages {
+                    marginals.prepare(grammar, &stage.chart);
+                    f1.prepare(grammar, &stage.chart, &marginals);
+                    stage.decode(grammar, &f1, &mut best);
+                }
+            });
+        });
+        group.bench_function(id("viterbi"), |bencher| {
+            bencher.iter(|| {
+                stages
+                    .iter()
+                    .for_each(|stage| stage.decode(grammar, &Viterbi, &mut best));
+            });
+        });
+        let mut workspace = Workspace::default();
+        group.bench_function(id("parser"), |bencher| {
+            bencher.iter(|| {
+                for sentence in &sentences {
+                    parser
+                        .analyze(
+                            sentence,
+                            options(Decoder::MaxF1),
+                            &mut workspace,
+                            &Cancel::new(),
+                        )
+                        .expect("nobody cancels");
+                }
+            });
+        });
+        group.finish();
+    }
+}
+
+criterion_group!(benches, charts);
+criterion_main!(benches);

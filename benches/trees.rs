@@ -1,0 +1,51 @@
+//! What it costs to get from bracketed text to the node table, and back.
+
+use std::time::Duration;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use lpcfg_core::clean::{CleanOptions, clean};
+use lpcfg_core::transform::{invert, transform};
+
+#[path = "support/pipeline.rs"]
+mod pipeline;
+#[path = "support/random_trees.rs"]
+mod random_trees;
+
+use pipeline::{TRANSFORM, read};
+use random_trees::{Language, Random};
+
+const TREES: usize = 2_000;
+
+fn trees(criterion: &mut Criterion) {
+    let text = Language::new(7).treebank(TREES, &mut Random::new(1));
+    let forest = read(&text);
+    let cleaned = clean(&forest, &CleanOptions::default());
+    let table = transform(&cleaned, &TRANSFORM);
+    println!(
+        "{} trees, {} nodes, {} bytes",
+        forest.len(),
+        forest.node_count(),
+        text.len()
+    );
+
+    let mut group = criterion.benchmark_group("trees");
+    group
+        .throughput(Throughput::Bytes(text.len() as u64))
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2));
+    group.bench_function("read", |bencher| bencher.iter(|| read(&text)));
+    group.bench_function("clean", |bencher| {
+        bencher.iter(|| clean(&forest, &CleanOptions::default()));
+    });
+    group.bench_function("transform", |bencher| {
+        bencher.iter(|| transform(&cleaned, &TRANSFORM))
+    });
+    group.bench_function("invert", |bencher| {
+        bencher.iter(|| invert(&table).expect("the table is sound"));
+    });
+    group.finish();
+}
+
+criterion_group!(benches, trees);
+criterion_main!(benches);
