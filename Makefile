@@ -49,7 +49,8 @@ $(TOOLS): pyproject.toml rust/Cargo.toml
 	@touch $@
 
 $(INSTALLED): $(SOURCES) $(TOOLS)
-	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --release --locked --extras dev --quiet
+	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV=$(abspath $(VENV)) \
+		$(BIN)/maturin develop --release --locked --extras dev --quiet
 	@touch $@
 
 demo: $(INSTALLED)

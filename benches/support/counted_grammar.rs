@@ -143,7 +143,7 @@ fn output(symbols: &[Symbol]) -> Output {
     Output::new(offsets, labels).expect("offsets ascend")
 }
 
-/// As `coarse.py` has them: symbols that differ only in their annotation are merged.
+/// Symbols that differ only in their annotation are merged, as `coarse.py` does it.
 fn coarse_classes(symbols: &[Symbol]) -> Vec<u32> {
     let mut classes = HashMap::new();
     let mut class = |symbol: &Symbol| {
