@@ -7,11 +7,12 @@ use rustc_hash::FxHashSet;
 
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::coarse::{CoarseChart, CoarseGrammar};
+use crate::chart::latent::LatentPass;
 use crate::chart::marginals::LabelMarginals;
 use crate::chart::pcfg::{Bounds, Chart, PcfgPass};
 use crate::decode::{
     Best, BracketF1, Derivation, KBest, LabelledRecall, Node, Objective, PackedForest, Viterbi,
-    cover,
+    cover, latent_log_probability,
 };
 use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
 
@@ -53,6 +54,8 @@ pub enum Status {
     Smoothed = 2,
     /// No tree spans the sentence: the largest fragments side by side under a root.
     Fragments = 3,
+    /// The latent model gave the sentence no positive probability: the answer of its backbone.
+    Backbone = 4,
 }
 
 /// A labelled span of a tree as it is written, with its posterior.
@@ -115,6 +118,7 @@ pub struct Workspace {
     coarse: CoarseChart,
     pass: PcfgPass,
     chart: Chart,
+    latent: LatentPass,
     marginals: LabelMarginals,
     recall: LabelledRecall,
     bracket_f1: BracketF1,
@@ -169,9 +173,26 @@ impl Parser {
         ];
         for (status, options, smoothed) in rungs {
             workspace.look_up(&self.grammar, sentence, smoothed);
-            if self.fill(options, workspace, cancel)?
-                && let Some(trees) = self.decode(options, workspace, cancel)?
-            {
+            if !self.fill(options, workspace, cancel)? {
+                continue;
+            }
+            let mut status = status;
+            if let Some(latent) = self.grammar.latent() {
+                let Workspace { words, chart, latent: pass, .. } = workspace;
+                if !pass.run(&self.grammar, latent, sentence, words, chart, cancel)? {
+                    status = Status::Backbone;
+                }
+            }
+            if let Some(mut trees) = self.decode(options, workspace, cancel)? {
+                if let Some(latent) = self.grammar.latent()
+                    && status != Status::Backbone
+                {
+                    let words = &workspace.words;
+                    for tree in &mut trees {
+                        tree.log_probability =
+                            latent_log_probability(&self.grammar, latent, sentence, words, tree);
+                    }
+                }
                 return Ok(self.finish(status, trees, options, workspace));
             }
         }

@@ -8,11 +8,9 @@
 
 use super::Cells;
 use super::scaling::{EMPTY, exponent, power_of_two};
+use super::vectors::{LANES, add_scaled, dot};
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{Projection, SymbolId, UnaryClosure};
-
-/// Vectors are padded to a multiple of this many elements.
-const LANES: usize = 8;
 
 /// Inside values below this part of the largest of their cell are dropped, which keeps subnormal
 /// numbers out of the loops and outside values within single precision.
@@ -623,35 +621,4 @@ fn inside_of<'a>(
     } else {
         &wide[cell * grammar.wide_lanes..][..grammar.wide_lanes]
     }
-}
-
-/// `sums += factor * values`, in whole vectors.
-#[inline(always)]
-fn add_scaled(sums: &mut [f32], factor: f32, values: &[f32]) {
-    let (sums, _) = sums.as_chunks_mut::<LANES>();
-    let (values, _) = values.as_chunks::<LANES>();
-    for (sum, value) in sums.iter_mut().zip(values) {
-        // On copies: the compiler then sees that nothing overlaps and uses vector instructions.
-        let (mut lanes, value) = (*sum, *value);
-        for (lane, value) in lanes.iter_mut().zip(value) {
-            *lane += factor * value;
-        }
-        *sum = lanes;
-    }
-}
-
-/// The scalar product of two vectors, in whole vectors.
-#[inline(always)]
-fn dot(left: &[f32], right: &[f32]) -> f32 {
-    let (left, _) = left.as_chunks::<LANES>();
-    let (right, _) = right.as_chunks::<LANES>();
-    let mut sums = [0.0; LANES];
-    for (left, right) in left.iter().zip(right) {
-        for ((sum, left), right) in sums.iter_mut().zip(*left).zip(*right) {
-            *sum += left * right;
-        }
-    }
-    // Halves first, so that the additions can overlap.
-    let [a, b, c, d, e, f, g, h] = sums;
-    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }

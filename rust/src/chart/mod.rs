@@ -2,15 +2,18 @@
 //!
 //! [`coarse`] runs a dense inside-outside pass over few merged symbols and leaves a mask;
 //! [`pcfg`] runs the same over the symbols of the grammar, sparsely, where the mask allows, and
-//! prunes by posterior; [`marginals`] adds posteriors up by label. Both keep inside values in scaled arithmetic: each cell has a power of two
+//! prunes by posterior; [`latent`] replaces the posteriors of what is left by those of a model
+//! with latent states; [`marginals`] adds posteriors up by label. Both keep inside values in scaled arithmetic: each cell has a power of two
 //! of its own, so that nothing underflows however long the sentence is. Outside values are kept
 //! relative to the inside scale of their cell and to the probability of the sentence, so that the
 //! product of the two is a posterior and needs no exponent.
 
 pub mod coarse;
+pub mod latent;
 pub mod marginals;
 pub mod pcfg;
 mod scaling;
+mod vectors;
 
 /// Numbering of the spans of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

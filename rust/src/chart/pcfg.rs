@@ -106,6 +106,19 @@ impl Chart {
         self.outside.truncate(kept);
     }
 
+    /// Replace all posteriors, and the log-probability of the sentence, by those of another model.
+    pub(super) fn set_posteriors(
+        &mut self,
+        log_probability: f64,
+        posterior: impl Fn(usize) -> f64,
+    ) {
+        self.log_probability = log_probability;
+        for item in 0..self.symbols.len() {
+            self.inside[item] = posterior(item);
+            self.outside[item] = 1.0;
+        }
+    }
+
     fn reset(&mut self, words: usize) {
         self.cells = Cells::new(words);
         self.ranges.clear();

@@ -1,16 +1,18 @@
 //! From a chart to trees.
 //!
 //! [`best`] finds the derivation that maximises an [`Objective`]; [`k_best`] the next best ones;
-//! [`objectives`] are what can be maximised; [`fragments`] covers a sentence that no tree spans.
+//! [`objectives`] are what can be maximised; [`latent_tree`] weighs a tree by a latent model; [`fragments`] covers a sentence that no tree spans.
 
 mod best;
 mod fragments;
 mod k_best;
+mod latent_tree;
 mod objectives;
 
 pub use best::Best;
 pub use fragments::cover;
 pub use k_best::KBest;
+pub use latent_tree::latent_log_probability;
 pub use objectives::{BracketF1, LabelledRecall, Viterbi};
 
 use crate::chart::pcfg::Chart;

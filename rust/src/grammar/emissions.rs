@@ -92,6 +92,18 @@ impl Emissions {
         self.tags.len()
     }
 
+    /// The symbols of all entries, words in order.
+    pub(super) fn symbols(&self) -> &[SymbolId] {
+        &self.symbols
+    }
+
+    /// The number of the entry of a word and a symbol, if there is one.
+    pub(super) fn entry(&self, word: u32, symbol: SymbolId) -> Option<usize> {
+        let range = self.offsets[word as usize]..self.offsets[word as usize + 1];
+        let place = self.symbols[range.clone()].iter().position(|&other| other == symbol)?;
+        Some(range.start + place)
+    }
+
     fn word(&self, word: u32) -> impl Iterator<Item = (SymbolId, f64)> + '_ {
         let range = self.offsets[word as usize]..self.offsets[word as usize + 1];
         self.symbols[range.clone()].iter().copied().zip(self.probabilities[range].iter().copied())

@@ -2,12 +2,14 @@
 //! how its symbols are written in a tree.
 
 mod emissions;
+mod latent;
 mod pairs;
 mod projection;
 mod rules;
 mod unary;
 
 pub use emissions::{Emissions, Token};
+pub use latent::{Latent, LatentArrays};
 pub use pairs::{PairIndex, RuleOfPair, SetWord};
 pub use projection::{Projection, Uses};
 pub use rules::{BinaryRule, GrammarError, Rules, SymbolId, UnaryRule};
@@ -83,6 +85,7 @@ pub struct Grammar {
     emissions: Emissions,
     output: Output,
     projection: Option<Projection>,
+    latent: Option<Latent>,
 }
 
 impl Grammar {
@@ -110,7 +113,18 @@ impl Grammar {
             .map(|(map, weights)| Projection::new(&rules, &unary, map, weights))
             .transpose()?;
         let pairs = PairIndex::new(&rules);
-        Ok(Self { rules, pairs, unary, emissions, output, projection })
+        Ok(Self { rules, pairs, unary, emissions, output, projection, latent: None })
+    }
+
+    /// The same grammar with latent states.
+    pub fn with_latent(self, arrays: LatentArrays) -> Result<Self, GrammarError> {
+        let latent = Some(Latent::new(&self.rules, &self.emissions, arrays)?);
+        Ok(Self { latent, ..self })
+    }
+
+    /// Parameters over latent states, if there are any.
+    pub fn latent(&self) -> Option<&Latent> {
+        self.latent.as_ref()
     }
 
     /// The rules as given.

@@ -90,11 +90,17 @@ impl PairIndex {
         PairRow { siblings: &self.right_siblings[from..from + self.words_per_set] }
     }
 
+    /// The numbers of the rules of a pair, in the order of [`Rules::binary`].
+    #[inline(always)]
+    pub fn rule_numbers(&self, pair: u32) -> std::ops::Range<usize> {
+        let pair = pair as usize;
+        self.offsets[pair] as usize..self.offsets[pair + 1] as usize
+    }
+
     /// The rules of a pair.
     #[inline(always)]
     pub fn rules(&self, pair: u32) -> &[RuleOfPair] {
-        let pair = pair as usize;
-        &self.rules[self.offsets[pair] as usize..self.offsets[pair + 1] as usize]
+        &self.rules[self.rule_numbers(pair)]
     }
 }
 

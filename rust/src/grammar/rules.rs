@@ -88,6 +88,23 @@ pub enum GrammarError {
     /// No symbol can be the root of a tree.
     #[error("no symbol has a positive root probability")]
     NoRoot,
+    /// A symbol has no latent state.
+    #[error("symbol {symbol} has no latent state; it needs one or more")]
+    NoStates {
+        /// The symbol.
+        symbol: u32,
+    },
+    /// A latent parameter is infinite or not a number.
+    #[error("{array}: element {row} is not a finite number")]
+    NotFinite {
+        /// Which array.
+        array: &'static str,
+        /// Which of its elements.
+        row: usize,
+    },
+    /// Latent parameters for a grammar with unary rules.
+    #[error("a grammar with latent states cannot have unary rules; collapse unary chains instead")]
+    LatentUnary,
     /// A cycle of unary rules has probability one or more: sentences have infinite probability.
     #[error("the unary rules from symbol {symbol} form a cycle of probability one or more")]
     UnaryCycle {
@@ -101,6 +118,7 @@ pub enum GrammarError {
 pub struct Rules {
     roots: Vec<f64>,
     binary: Vec<BinaryRule>,
+    binary_order: Vec<u32>,
     unary: Vec<UnaryRule>,
 }
 
@@ -108,7 +126,7 @@ impl Rules {
     /// Check and sort the rules; `roots` has one probability for each symbol.
     pub fn new(
         roots: Vec<f64>,
-        mut binary: Vec<BinaryRule>,
+        binary: Vec<BinaryRule>,
         mut unary: Vec<UnaryRule>,
     ) -> Result<Self, GrammarError> {
         let symbols = roots.len();
@@ -130,7 +148,13 @@ impl Rules {
             }
             check_probability("unary rule", row, rule.probability)?;
         }
-        binary.sort_unstable_by_key(|rule| (rule.left, rule.right, rule.parent));
+        let mut binary_order: Vec<u32> = (0..binary.len() as u32).collect();
+        binary_order.sort_unstable_by_key(|&row| {
+            let rule = &binary[row as usize];
+            (rule.left, rule.right, rule.parent)
+        });
+        let binary: Vec<BinaryRule> =
+            binary_order.iter().map(|&row| binary[row as usize]).collect();
         unary.sort_unstable_by_key(|rule| (rule.child, rule.parent));
         let same = |pair: &[BinaryRule]| {
             (pair[0].left, pair[0].right, pair[0].parent)
@@ -144,7 +168,7 @@ impl Rules {
         if let Some(row) = unary.windows(2).position(same) {
             return Err(GrammarError::Duplicate { array: "unary rule", row });
         }
-        Ok(Self { roots, binary, unary })
+        Ok(Self { roots, binary, binary_order, unary })
     }
 
     /// How many symbols there are.
@@ -160,6 +184,11 @@ impl Rules {
     /// Binary rules, sorted by left child, right child and parent.
     pub fn binary(&self) -> &[BinaryRule] {
         &self.binary
+    }
+
+    /// For each of [`binary`](Self::binary), its place among the rules as they were given.
+    pub fn binary_order(&self) -> &[u32] {
+        &self.binary_order
     }
 
     /// Unary rules, sorted by child and parent.

@@ -1,0 +1,407 @@
+//! Inside-outside over latent states, on the items that survived the PCFG pass.
+//!
+//! The contraction of a rule's tensor costs the cube of the number of states and stays out of the
+//! loop over split points. Inside, the outer products of the children are first summed over all
+//! splits into one matrix for each pair of symbols, a square of the number of states a split, and
+//! each rule's tensor then meets that matrix once. Outside, the tensors of a pair's rules are first
+//! contracted with the outside vectors of their parents into one matrix, which then serves all
+//! splits. Inside vectors are kept in scaled arithmetic, outside vectors relative to them, as in
+//! the PCFG pass.
+
+use super::pcfg::Chart;
+use super::scaling::{EMPTY, exponent, power_of_two};
+use super::vectors::{add_scaled, dot};
+use crate::cancel::{Cancel, Cancelled};
+use crate::grammar::{Grammar, Latent, SymbolId, Token};
+
+/// The number of a pair that has no matrix in the current cell.
+const NONE: u32 = u32::MAX;
+
+/// Memory for latent passes, reused from sentence to sentence.
+#[derive(Debug, Default)]
+pub struct LatentPass {
+    /// Where the vectors of each item start.
+    offsets: Vec<usize>,
+    inside: Vec<f32>,
+    outside: Vec<f32>,
+    exponents: Vec<i32>,
+    matrices: Matrices,
+    /// For the symbols of the current cell, their item plus one.
+    item_of_symbol: Vec<u32>,
+}
+
+/// A matrix for each pair of children that occurs in the current cell.
+#[derive(Debug, Default)]
+struct Matrices {
+    slot_of_pair: Vec<u32>,
+    /// Pair, its symbols, and where its matrix starts.
+    slots: Vec<(u32, SymbolId, SymbolId, usize)>,
+    values: Vec<f32>,
+}
+
+impl Matrices {
+    fn resize(&mut self, pairs: usize) {
+        self.slot_of_pair.resize(pairs, NONE);
+    }
+
+    /// The place of a pair's matrix; the second value says whether it is new, and zero.
+    #[inline(always)]
+    fn place(
+        &mut self,
+        pair: u32,
+        left: SymbolId,
+        right: SymbolId,
+        length: usize,
+    ) -> (usize, bool) {
+        let slot = &mut self.slot_of_pair[pair as usize];
+        if *slot != NONE {
+            return (self.slots[*slot as usize].3, false);
+        }
+        *slot = self.slots.len() as u32;
+        let start = self.values.len();
+        self.slots.push((pair, left, right, start));
+        self.values.resize(start + length, 0.0);
+        (start, true)
+    }
+
+    fn clear(&mut self) {
+        for &(pair, ..) in &self.slots {
+            self.slot_of_pair[pair as usize] = NONE;
+        }
+        self.slots.clear();
+        self.values.clear();
+    }
+}
+
+impl LatentPass {
+    /// Replace the posteriors of a chart by those of the latent model.
+    ///
+    /// Returns false, and leaves the chart as it is, if the model gives the sentence no positive
+    /// probability, which a linear model may do.
+    pub fn run(
+        &mut self,
+        grammar: &Grammar,
+        latent: &Latent,
+        sentence: &[Token],
+        words: &[Vec<(SymbolId, f64)>],
+        chart: &mut Chart,
+        cancel: &Cancel,
+    ) -> Result<bool, Cancelled> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has just said that it knows these instructions.
+            return unsafe { self.run_avx2(grammar, latent, sentence, words, chart, cancel) };
+        }
+        self.run_portable(grammar, latent, sentence, words, chart, cancel)
+    }
+
+    /// The same code, compiled for wider vectors.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,popcnt,bmi1")]
+    fn run_avx2(
+        &mut self,
+        grammar: &Grammar,
+        latent: &Latent,
+        sentence: &[Token],
+        words: &[Vec<(SymbolId, f64)>],
+        chart: &mut Chart,
+        cancel: &Cancel,
+    ) -> Result<bool, Cancelled> {
+        self.run_portable(grammar, latent, sentence, words, chart, cancel)
+    }
+
+    #[inline(always)]
+    fn run_portable(
+        &mut self,
+        grammar: &Grammar,
+        latent: &Latent,
+        sentence: &[Token],
+        words: &[Vec<(SymbolId, f64)>],
+        chart: &mut Chart,
+        cancel: &Cancel,
+    ) -> Result<bool, Cancelled> {
+        self.reset(grammar, latent, chart);
+        for (position, (&token, emissions)) in sentence.iter().zip(words).enumerate() {
+            self.fill_word(grammar, latent, chart, position, token, emissions);
+        }
+        let count = sentence.len();
+        for width in 2..=count {
+            cancel.check()?;
+            for start in 0..=count - width {
+                self.fill_span(grammar, latent, chart, start, start + width);
+            }
+        }
+        let Some(log_probability) = self.start_outside(latent, chart) else {
+            return Ok(false);
+        };
+        for width in (2..=count).rev() {
+            cancel.check()?;
+            for start in 0..=count - width {
+                self.descend(grammar, latent, chart, start, start + width);
+            }
+        }
+        let posterior = |item: usize| {
+            let range = self.offsets[item]..self.offsets[item + 1];
+            f64::from(dot(&self.inside[range.clone()], &self.outside[range])).abs()
+        };
+        chart.set_posteriors(log_probability, posterior);
+        Ok(true)
+    }
+
+    fn reset(&mut self, grammar: &Grammar, latent: &Latent, chart: &Chart) {
+        self.offsets.clear();
+        self.offsets.push(0);
+        let mut end = 0;
+        for item in 0..chart.len() {
+            end += latent.states(chart.symbol(item));
+            self.offsets.push(end);
+        }
+        for vectors in [&mut self.inside, &mut self.outside] {
+            vectors.clear();
+            vectors.resize(end, 0.0);
+        }
+        self.exponents.clear();
+        self.exponents.resize(chart.cells().count(), EMPTY);
+        self.matrices.resize(grammar.pairs().number_of_pairs());
+        self.item_of_symbol.resize(grammar.rules().number_of_symbols(), 0);
+    }
+
+    fn fill_word(
+        &mut self,
+        grammar: &Grammar,
+        latent: &Latent,
+        chart: &Chart,
+        position: usize,
+        token: Token,
+        emissions: &[(SymbolId, f64)],
+    ) {
+        let cell = chart.cells().index(position, position + 1);
+        for item in chart.items(cell) {
+            let symbol = chart.symbol(item);
+            let Some(&(_, probability)) = emissions.iter().find(|entry| entry.0 == symbol) else {
+                continue;
+            };
+            let (vector, factor) = latent.emission(grammar.emissions(), token, symbol, probability);
+            let own = &mut self.inside[self.offsets[item]..self.offsets[item + 1]];
+            for (own, &value) in own.iter_mut().zip(vector) {
+                *own = (factor * f64::from(value)) as f32;
+            }
+        }
+        self.normalise(chart, cell, 0);
+    }
+
+    #[inline(always)]
+    fn fill_span(
+        &mut self,
+        grammar: &Grammar,
+        latent: &Latent,
+        chart: &Chart,
+        start: usize,
+        end: usize,
+    ) {
+        let cells = chart.cells();
+        let cell = cells.index(start, end);
+        if chart.items(cell).is_empty() {
+            return;
+        }
+        let reference = (start + 1..end)
+            .map(|split| {
+                self.exponents[cells.index(start, split)]
+                    .saturating_add(self.exponents[cells.index(split, end)])
+            })
+            .max()
+            .unwrap_or(EMPTY);
+        if reference <= EMPTY {
+            return;
+        }
+        for split in start + 1..end {
+            let (left, right) = (cells.index(start, split), cells.index(split, end));
+            let shift = self.exponents[left] + self.exponents[right] - reference;
+            let factor = power_of_two(shift) as f32;
+            if factor == 0.0 {
+                continue;
+            }
+            for left_item in chart.items(left) {
+                let left_symbol = chart.symbol(left_item);
+                let row = grammar.pairs().row(left_symbol);
+                let left_vector =
+                    &self.inside[self.offsets[left_item]..self.offsets[left_item + 1]];
+                for right_item in chart.items(right) {
+                    let right_symbol = chart.symbol(right_item);
+                    let Some(pair) = row.get(right_symbol) else { continue };
+                    let right_vector =
+                        &self.inside[self.offsets[right_item]..self.offsets[right_item + 1]];
+                    let width = right_vector.len();
+                    let length = left_vector.len() * width;
+                    let (place, _) = self.matrices.place(pair, left_symbol, right_symbol, length);
+                    let matrix = &mut self.matrices.values[place..place + length];
+                    for (row, &value) in matrix.chunks_exact_mut(width).zip(left_vector) {
+                        add_scaled(row, factor * value, right_vector);
+                    }
+                }
+            }
+        }
+        self.mark_items(chart, cell);
+        for &(pair, left, right, place) in &self.matrices.slots {
+            let length = latent.states(left) * latent.states(right);
+            let matrix = &self.matrices.values[place..place + length];
+            for rule in grammar.pairs().rule_numbers(pair) {
+                let parent = grammar.rules().binary()[rule].parent;
+                let slot = self.item_of_symbol[parent.index()];
+                if slot == 0 {
+                    continue;
+                }
+                let item = slot as usize - 1;
+                let own = &mut self.inside[self.offsets[item]..self.offsets[item + 1]];
+                let tensor = latent.tensor(rule, own.len() * length);
+                for (own, row) in own.iter_mut().zip(tensor.chunks_exact(length)) {
+                    *own += dot(row, matrix);
+                }
+            }
+        }
+        self.matrices.clear();
+        self.unmark_items(chart, cell);
+        self.normalise(chart, cell, reference);
+    }
+
+    fn mark_items(&mut self, chart: &Chart, cell: usize) {
+        for item in chart.items(cell) {
+            self.item_of_symbol[chart.symbol(item).index()] = item as u32 + 1;
+        }
+    }
+
+    fn unmark_items(&mut self, chart: &Chart, cell: usize) {
+        for item in chart.items(cell) {
+            self.item_of_symbol[chart.symbol(item).index()] = 0;
+        }
+    }
+
+    /// Scale the inside vectors of a cell so that the largest value is near one.
+    fn normalise(&mut self, chart: &Chart, cell: usize, reference: i32) {
+        let items = chart.items(cell);
+        if items.is_empty() {
+            return;
+        }
+        let vectors = &mut self.inside[self.offsets[items.start]..self.offsets[items.end]];
+        let largest = vectors.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));
+        if largest > 0.0 {
+            let shift = exponent(f64::from(largest));
+            let scale = power_of_two(-shift);
+            for value in vectors {
+                *value = (f64::from(*value) * scale) as f32;
+            }
+            self.exponents[cell] = reference + shift;
+        }
+    }
+
+    /// Set the outside vectors of the whole sentence and return its log-probability.
+    fn start_outside(&mut self, latent: &Latent, chart: &Chart) -> Option<f64> {
+        let words = chart.cells().words();
+        let top = chart.cells().index(0, words);
+        let mut total = 0.0;
+        for item in chart.items(top) {
+            let inside = &self.inside[self.offsets[item]..self.offsets[item + 1]];
+            total += f64::from(dot(latent.root(chart.symbol(item)), inside));
+        }
+        if total <= 0.0 || !total.is_finite() {
+            return None;
+        }
+        for item in chart.items(top) {
+            let outside = &mut self.outside[self.offsets[item]..self.offsets[item + 1]];
+            for (outside, &root) in outside.iter_mut().zip(latent.root(chart.symbol(item))) {
+                *outside = (f64::from(root) / total) as f32;
+            }
+        }
+        Some(total.ln() + f64::from(self.exponents[top]) * std::f64::consts::LN_2)
+    }
+
+    /// Pass the outside vectors of a cell to the children of each of its splits.
+    #[inline(always)]
+    fn descend(
+        &mut self,
+        grammar: &Grammar,
+        latent: &Latent,
+        chart: &Chart,
+        start: usize,
+        end: usize,
+    ) {
+        let cells = chart.cells();
+        let cell = cells.index(start, end);
+        if self.exponents[cell] == EMPTY {
+            return;
+        }
+        self.mark_items(chart, cell);
+        for split in start + 1..end {
+            let (left, right) = (cells.index(start, split), cells.index(split, end));
+            if self.exponents[left] == EMPTY || self.exponents[right] == EMPTY {
+                continue;
+            }
+            let shift = self.exponents[left] + self.exponents[right] - self.exponents[cell];
+            let factor = power_of_two(shift.min(120)) as f32;
+            if factor == 0.0 {
+                continue;
+            }
+            for left_item in chart.items(left) {
+                let row = grammar.pairs().row(chart.symbol(left_item));
+                for right_item in chart.items(right) {
+                    let Some(pair) = row.get(chart.symbol(right_item)) else { continue };
+                    let place = self.outside_matrix(
+                        grammar,
+                        latent,
+                        pair,
+                        chart.symbol(left_item),
+                        chart.symbol(right_item),
+                    );
+                    self.pass_down(place, factor, left_item, right_item);
+                }
+            }
+        }
+        self.matrices.clear();
+        self.unmark_items(chart, cell);
+    }
+
+    /// The matrix that a pair gets from its parents in the current cell, computed on first use.
+    #[inline(always)]
+    fn outside_matrix(
+        &mut self,
+        grammar: &Grammar,
+        latent: &Latent,
+        pair: u32,
+        left: SymbolId,
+        right: SymbolId,
+    ) -> usize {
+        let length = latent.states(left) * latent.states(right);
+        let (place, new) = self.matrices.place(pair, left, right, length);
+        if new {
+            let matrix = &mut self.matrices.values[place..place + length];
+            for rule in grammar.pairs().rule_numbers(pair) {
+                let parent = grammar.rules().binary()[rule].parent;
+                let slot = self.item_of_symbol[parent.index()];
+                if slot == 0 {
+                    continue;
+                }
+                let item = slot as usize - 1;
+                let outside = &self.outside[self.offsets[item]..self.offsets[item + 1]];
+                let tensor = latent.tensor(rule, outside.len() * length);
+                for (&outside, row) in outside.iter().zip(tensor.chunks_exact(length)) {
+                    add_scaled(matrix, outside, row);
+                }
+            }
+        }
+        place
+    }
+
+    /// Contract a pair's matrix with either child for the sake of the other.
+    #[inline(always)]
+    fn pass_down(&mut self, place: usize, factor: f32, left_item: usize, right_item: usize) {
+        let left = self.offsets[left_item]..self.offsets[left_item + 1];
+        let right = self.offsets[right_item]..self.offsets[right_item + 1];
+        let matrix = &self.matrices.values[place..place + left.len() * right.len()];
+        let left_inside = &self.inside[left.clone()];
+        let right_inside = &self.inside[right.clone()];
+        for (number, row) in matrix.chunks_exact(right_inside.len()).enumerate() {
+            self.outside[left.start + number] += factor * dot(row, right_inside);
+            add_scaled(&mut self.outside[right.clone()], factor * left_inside[number], row);
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The probability of a tree under a model with latent states.
+
+use super::{Derivation, Words};
+use crate::grammar::{Grammar, Latent, SymbolId, Token};
+
+/// The log-probability of a derivation of `sentence`, all states summed out; minus infinity if a
+/// linear model gives it none.
+pub fn latent_log_probability(
+    grammar: &Grammar,
+    latent: &Latent,
+    sentence: &[Token],
+    words: &Words,
+    derivation: &Derivation,
+) -> f64 {
+    // Backwards, the parts of a node are complete before it, the left one on top. Each vector is
+    // scaled to a largest value of one, and the logarithms of the scales are added up.
+    let mut stack: Vec<(SymbolId, Vec<f64>)> = Vec::new();
+    let mut log_scale = 0.0;
+    for node in derivation.nodes.iter().rev() {
+        let mut vector = if node.end - node.start == 1 {
+            let position = node.start as usize;
+            let probability =
+                words[position].iter().find(|entry| entry.0 == node.symbol).map_or(0.0, |e| e.1);
+            let (vector, factor) =
+                latent.emission(grammar.emissions(), sentence[position], node.symbol, probability);
+            vector.iter().map(|&value| factor * f64::from(value)).collect()
+        } else {
+            let (Some((left, left_vector)), Some((right, right_vector))) =
+                (stack.pop(), stack.pop())
+            else {
+                return f64::NEG_INFINITY;
+            };
+            let pairs = grammar.pairs();
+            let rule = pairs.row(left).get(right).and_then(|pair| {
+                pairs
+                    .rule_numbers(pair)
+                    .find(|&rule| grammar.rules().binary()[rule].parent == node.symbol)
+            });
+            let Some(rule) = rule else { return f64::NEG_INFINITY };
+            let (rows, length) =
+                (latent.states(node.symbol), left_vector.len() * right_vector.len());
+            latent
+                .tensor(rule, rows * length)
+                .chunks_exact(length)
+                .map(|row| contract(row, &left_vector, &right_vector))
+                .collect::<Vec<f64>>()
+        };
+        let largest = vector.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
+        if largest == 0.0 {
+            return f64::NEG_INFINITY;
+        }
+        for value in &mut vector {
+            *value /= largest;
+        }
+        log_scale += largest.ln();
+        stack.push((node.symbol, vector));
+    }
+    let Some((root, vector)) = stack.pop() else { return f64::NEG_INFINITY };
+    let total: f64 = latent.root(root).iter().zip(&vector).map(|(&r, v)| f64::from(r) * v).sum();
+    if total > 0.0 { total.ln() + log_scale } else { f64::NEG_INFINITY }
+}
+
+/// One row of a tensor between the vectors of the children.
+fn contract(row: &[f32], left: &[f64], right: &[f64]) -> f64 {
+    left.iter()
+        .zip(row.chunks_exact(right.len()))
+        .map(|(left, row)| {
+            left * row.iter().zip(right).map(|(&t, right)| f64::from(t) * right).sum::<f64>()
+        })
+        .sum()
+}
