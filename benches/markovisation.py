@@ -38,7 +38,7 @@ def transforms():
                 name = f"{binarize}, v{made}{vertical}, h={order}"
                 yield name, Transform(binarize, horizontal, vertical, annotate)
     yield "right, v<1, h=1, unary rules", Transform(**UNARY_RULES)
-    yield "right, v<1, h=1, tags annotated", Transform(annotate_preterminals=True)
+    yield "right, v<1, h=1, tags not annotated", Transform(annotate_preterminals=False)
 
 
 def lexicons():

@@ -158,7 +158,7 @@ def test_candidates_are_distinct_and_probable_ones_come_first(decoder):
     parse = learnt.analyze(words=words, candidates=20)
     assert parse.tree == learnt.parse(words=words)
     trees = [tree for tree, _ in parse.candidates]
-    assert len(set(trees)) == len(trees) > 5
+    assert len(set(trees)) == len(trees) > 2
     assert all(tree.words() == words for tree in trees)
     scores = [score for _, score in parse.candidates]
     assert math.fsum(map(math.exp, scores)) <= math.exp(parse.sentence_log_probability) * (1 + 1e-9)

@@ -117,7 +117,7 @@ def test_a_known_grammar_is_recovered_from_its_trees():
         Transform(vertical=0, horizontal=0),
         Transform(vertical=2, horizontal=None, annotate="all"),
         Transform(binarize="left"),
-        Transform(annotate_preterminals=True),
+        Transform(annotate_preterminals=False),
         Transform(collapse_root=False),
         Transform(collapse_root=False, collapse_inside=False, collapse_preterminals=False),
     ],

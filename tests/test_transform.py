@@ -83,8 +83,11 @@ def test_the_way_back_is_exact_on_every_shared_tree(path, transform):
 
 def test_the_two_stage_scheme():
     text = "(S (NP (DT an) (JJ old) (JJ red) (NN boat)) (VP (VBD sank)))"
-    expected = ["DT", "JJ", "JJ", "NN", "@NP[JJ]", "@NP[JJ]", "NP^S", "VP+VBD", "S"]
+    words = ["DT^NP", "JJ^NP", "JJ^NP", "NN^NP"]
+    expected = [*words, "@NP[JJ]", "@NP[JJ]", "NP^S", "VP+VBD^S", "S"]
     assert symbols(text) == expected
+    plain = ["DT", "JJ", "JJ", "NN", "@NP[JJ]", "@NP[JJ]", "NP^S", "VP+VBD", "S"]
+    assert symbols(text, annotate_preterminals=False) == plain
 
 
 def test_left_binarisation_remembers_leftwards():
@@ -105,7 +108,7 @@ def test_collapse_at_each_place():
 def test_one_word_sentences():
     text = "(R (N (A a)))"
     assert symbols(text) == ["R+N+A"]
-    assert symbols(text, collapse_root=False) == ["N+A", "R"]
+    assert symbols(text, collapse_root=False) == ["N+A^R", "R"]
     assert symbols(text, collapse_preterminals=False) == ["R+N+A"]
     assert symbols(text, vertical=0, **NO_COLLAPSE) == ["A", "N", "R"]
 

@@ -32,7 +32,7 @@ def test_columns_of_a_small_tree():
     )
     assert [str(bank.symbols[symbol]) for symbol in bank.symbol] == [
         "UH",
-        *("DT", "JJ", "NN", "@NP[JJ]", "NP^S", "VBD", "S"),
+        *("DT^NP", "JJ^NP", "NN^NP", "@NP[JJ]", "NP^S", "VBD^S", "S"),
     ]
     assert bank.left.tolist() == [-1, -1, -1, -1, 2, 1, -1, 5]
     assert bank.right.tolist() == [-1, -1, -1, -1, 3, 4, -1, 6]

@@ -87,6 +87,7 @@ class Grammar:
         output_labels: npt.NDArray[np.uint32],
         coarse: npt.NDArray[np.uint32] | None = None,
         weights: npt.NDArray[np.float64] | None = None,
+        latent: dict[str, npt.NDArray[Any]] | None = None,
     ) -> Grammar: ...
 
 @final

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lpcfg import _core
 from lpcfg.clean import Cleaning
 from lpcfg.flat_rules import flatten_rules
+from lpcfg.latent import LatentStates
 from lpcfg.lexicon import Lexicon, lexicon_from_entries
 from lpcfg.notation import read_rules
 from lpcfg.symbol import Symbol
@@ -26,7 +27,8 @@ class Grammar:
 
     Rows of ``binary_rules`` are parent, left and right child; of ``unary_rules`` parent and child.
     ``coarse`` gives each symbol its class for the first pruning pass, and ``weights`` how often
-    the symbol is expected; without them the first pass is left out.
+    the symbol is expected; without them the first pass is left out. ``latent`` has the parameters
+    over latent states of an L-PCFG, whose pruning backbone the rules then are.
 
     >>> grammar = Grammar.from_string("S -> NP VP [1] \n NP -> 'it' [1] \n VP -> 'rained' [1]")
     >>> [str(symbol) for symbol in grammar.symbols]
@@ -42,6 +44,7 @@ class Grammar:
     lexicon: Lexicon
     coarse: NDArray[np.uint32] | None = None
     weights: NDArray[np.float64] | None = None
+    latent: LatentStates | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -74,10 +77,12 @@ class Grammar:
         return Cleaning.from_dict(self.provenance.get("cleaning", {}))
 
     def __str__(self) -> str:
+        states = "" if self.latent is None else f", {self.latent.size} latent parameters"
         return (
             f"{self.provenance.get('estimator', 'unknown')} grammar: {len(self.symbols)} symbols, "
             f"{len(self.binary_rules)} binary and {len(self.unary_rules)} unary rules, "
             f"{len(self.lexicon.words)} words and {len(self.lexicon.classes)} classes of others"
+            f"{states}"
         )
 
     def summary(self, most: int = 10) -> str:
@@ -166,4 +171,5 @@ class Grammar:
             ),
             coarse=self.coarse,
             weights=self.weights if self.coarse is not None else None,
+            latent=None if self.latent is None else self.latent.arrays,
         )

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from lpcfg.errors import ModelFileError
 from lpcfg.grammar import Grammar
+from lpcfg.latent import LatentStates
 from lpcfg.lexicon import Lexicon
 from lpcfg.model_file import (
     ModelFile,
@@ -59,6 +60,8 @@ def save(grammar: Grammar, path: str | PathLike[str]) -> None:
     }
     if grammar.coarse is not None and grammar.weights is not None:
         arrays |= {"coarse": grammar.coarse, "weights": grammar.weights}
+    if grammar.latent is not None:
+        arrays |= {f"latent.{name}": array for name, array in grammar.latent.arrays.items()}
     document = {
         "kind": "grammar",
         "symbols": [symbol.to_json() for symbol in grammar.symbols],
@@ -66,6 +69,8 @@ def save(grammar: Grammar, path: str | PathLike[str]) -> None:
         "lowercase_initial": lexicon.lowercase_initial,
         "provenance": dict(grammar.provenance),
     }
+    if grammar.latent is not None:
+        document["latent"] = grammar.latent.kind
     write_model_file(path, arrays, document)
 
 
@@ -129,5 +134,18 @@ def _grammar(file: ModelFile, document: dict[str, Any]) -> Grammar:
         ),
         coarse=file.array("coarse", np.uint32, (count,)) if has_coarse else None,
         weights=file.array("weights", np.float64, (count,)) if has_coarse else None,
+        latent=_latent(file, document, count) if "latent.states" in file.names() else None,
         provenance=document["provenance"],
+    )
+
+
+def _latent(file: ModelFile, document: dict[str, Any], symbols: int) -> LatentStates:
+    return LatentStates(
+        kind=document["latent"],
+        states=file.array("latent.states", np.uint32, (symbols,)),
+        roots=file.array("latent.roots", np.float32, (None,)),
+        binary=file.array("latent.binary", np.float32, (None,)),
+        unary=file.array("latent.unary", np.float32, (None,)),
+        emissions=file.array("latent.emissions", np.float32, (None,)),
+        tag_emissions=file.array("latent.tag_emissions", np.float32, (None,)),
     )

@@ -22,7 +22,7 @@ __all__ = ["DECODERS", "STATUSES", "LabelledSpan", "Parse", "Parser", "Pruning",
 DECODERS = ("max-f1", "max-recall", "viterbi")
 
 #: What became of a sentence, from the usual case to the last resort.
-STATUSES = ("parsed", "loosened", "smoothed", "fragments")
+STATUSES = ("parsed", "loosened", "smoothed", "fragments", "backbone")
 
 #: Sentences that go to the core at once: enough to keep all threads busy, few enough to stream.
 BATCH = 256
@@ -34,10 +34,10 @@ class Pruning(NamedTuple):
     ``coarse`` applies to classes of symbols after the first pass, ``fine`` to symbols.
 
     >>> Pruning(fine=1e-6)
-    Pruning(coarse=0.0001, fine=1e-06)
+    Pruning(coarse=0.0003, fine=1e-06)
     """
 
-    coarse: float = 1e-4
+    coarse: float = 3e-4
     fine: float = 1e-5
 
 
@@ -60,7 +60,8 @@ class Parse:
 
     ``status`` says how the tree was found: ``parsed``, or after pruning less (``loosened``), or
     after letting every word have every tag (``smoothed``), or not at all (``fragments``: the
-    largest pieces that can be parsed stand side by side under a root).
+    largest pieces that can be parsed stand side by side under a root). A linear latent model may
+    give a sentence no positive probability; the answer is then that of its PCFG (``backbone``).
 
     >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> parse = Parser(grammar).analyze(words=["it", "snowed"])
@@ -104,6 +105,11 @@ class Parser:
     ) -> None:
         if decoder not in DECODERS:
             raise InputError(f"decoder must be one of {', '.join(DECODERS)}, not {decoder!r}")
+        if decoder == "viterbi" and grammar.latent is not None:
+            raise InputError(
+                "the best tree of a grammar with latent states cannot be found by viterbi; "
+                "use max-f1 or max-recall"
+            )
         if not isinstance(prune, Pruning):
             prune = Pruning(0.0, 0.0) if prune is None else Pruning(prune, prune)
         for name, threshold in prune._asdict().items():

@@ -35,8 +35,8 @@ class Transform:
     ``vertical``: how many ancestors a node remembers.
 
     ``annotate``: which nodes do so: ``"original"`` ones only (two-stage: vertical markovisation
-    before binarisation) or ``"all"``, made ones included. Preterminals do so only if
-    ``annotate_preterminals`` is set.
+    before binarisation) or ``"all"``, made ones included. Tags do so too, unless
+    ``annotate_preterminals`` is unset.
 
     ``collapse_root``, ``collapse_inside``, ``collapse_preterminals``: which unary chains become
     one node: those that start at the root of a tree, those that end in a node with several
@@ -47,7 +47,7 @@ class Transform:
     >>> tree = Tree.from_string("(S (NP (DT a) (JJ big) (NN dog)) (VP (VBD barked)))")
     >>> bank = Transform().apply([tree])
     >>> [str(bank.symbols[symbol]) for symbol in bank.symbol]
-    ['DT', 'JJ', 'NN', '@NP[JJ]', 'NP^S', 'VP+VBD', 'S']
+    ['DT^NP', 'JJ^NP', 'NN^NP', '@NP[JJ]', 'NP^S', 'VP+VBD^S', 'S']
     >>> Transform().invert(bank) == [tree]
     True
     """
@@ -56,7 +56,7 @@ class Transform:
     horizontal: int | None = 1
     vertical: int = 1
     annotate: Annotated = "original"
-    annotate_preterminals: bool = False
+    annotate_preterminals: bool = True
     collapse_root: bool = True
     collapse_inside: bool = True
     collapse_preterminals: bool = True

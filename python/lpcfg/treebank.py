@@ -36,7 +36,7 @@ class Treebank:
     >>> bank.left.tolist(), bank.right.tolist(), bank.parent.tolist()
     ([-1, -1, 0], [-1, -1, 1], [2, 2, -1])
     >>> [str(bank.symbols[symbol]) for symbol in bank.symbol]
-    ['NP+PRP', 'VP+VBD', 'S']
+    ['NP+PRP^S', 'VP+VBD^S', 'S']
     """
 
     symbol: NDArray[np.uint32]

@@ -151,8 +151,8 @@ impl Best {
                 if path.len() == 1 {
                     continue;
                 }
-                let path_items = forest.chain_items(cell, path);
-                let Some(top) = path_items[0] else { continue };
+                let Some(path_items) = forest.chain_items(cell, path) else { continue };
+                let top = path_items[0];
                 let score = self.made_score[bottom] + objective.chain(&path_items, chain.best);
                 if score > self.score[top] {
                     self.score[top] = score;

@@ -206,7 +206,7 @@ impl<'a, O: Objective> KBest<'a, O> {
                 if chain.top != chart.symbol(item) || path.len() == 1 {
                     continue;
                 }
-                let path_items = self.forest.chain_items(cell, path);
+                let Some(path_items) = self.forest.chain_items(cell, path) else { continue };
                 edges.push(Edge {
                     kind: EdgeKind::Chain { number },
                     score: self.objective.chain(&path_items, chain.best),

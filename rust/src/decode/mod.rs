@@ -49,9 +49,9 @@ pub trait Objective {
     fn emission(&self, item: usize, probability: f64) -> f64;
     /// An item that is rewritten by a binary rule.
     fn binary(&self, item: usize, probability: f64) -> f64;
-    /// A chain of unary rules from `path[0]` down to the last of `path`, exclusive of what the last
-    /// one is made of; `items` are the items of the chart with these symbols, where they exist.
-    fn chain(&self, items: &[Option<usize>], log_probability: f64) -> f64;
+    /// A chain of unary rules through `items` from top to bottom, exclusive of what the last one is
+    /// made of.
+    fn chain(&self, items: &[usize], log_probability: f64) -> f64;
 }
 
 /// All derivations of a sentence, packed: what decoders read.
@@ -71,8 +71,8 @@ impl PackedForest<'_> {
         self.words[position].iter().find(|entry| entry.0 == symbol).map_or(0.0, |entry| entry.1)
     }
 
-    /// The items of the symbols on a chain in one cell.
-    fn chain_items(&self, cell: usize, path: &[SymbolId]) -> Vec<Option<usize>> {
+    /// The items of the symbols on a chain in one cell; none if one of them was pruned.
+    fn chain_items(&self, cell: usize, path: &[SymbolId]) -> Option<Vec<usize>> {
         let items = self.chart.items(cell);
         let symbols = self.chart.symbols(items.clone());
         path.iter()

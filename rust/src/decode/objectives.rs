@@ -22,7 +22,7 @@ impl Objective for Viterbi {
         probability.ln()
     }
 
-    fn chain(&self, _items: &[Option<usize>], log_probability: f64) -> f64 {
+    fn chain(&self, _items: &[usize], log_probability: f64) -> f64 {
         log_probability
     }
 }
@@ -32,7 +32,8 @@ impl Objective for Viterbi {
 ///
 /// What counts is what is written: the posteriors of all symbols that write the same labels over a
 /// span are added up, those that write none included. Every binary tree over a sentence has the
-/// same number of nodes, so that nothing is gained by larger ones.
+/// same number of nodes, so that nothing is gained by larger ones; of the nodes that unary rules add
+/// to them, only those that are more likely right than wrong gain anything.
 #[derive(Debug, Default)]
 pub struct LabelledRecall {
     gains: Vec<f64>,
@@ -74,8 +75,8 @@ impl Objective for LabelledRecall {
         self.gains[item]
     }
 
-    fn chain(&self, items: &[Option<usize>], _log_probability: f64) -> f64 {
-        sum_above_last(&self.gains, items)
+    fn chain(&self, items: &[usize], _log_probability: f64) -> f64 {
+        sum_above_last(&self.gains, items) - 0.5 * (items.len() - 1) as f64
     }
 }
 
@@ -119,12 +120,12 @@ impl Objective for BracketF1 {
         self.gains[item]
     }
 
-    fn chain(&self, items: &[Option<usize>], _log_probability: f64) -> f64 {
+    fn chain(&self, items: &[usize], _log_probability: f64) -> f64 {
         sum_above_last(&self.gains, items)
     }
 }
 
 /// The gains of all but the last of a chain, which counts where it is rewritten.
-fn sum_above_last(gains: &[f64], items: &[Option<usize>]) -> f64 {
-    items[..items.len() - 1].iter().flatten().map(|&item| gains[item]).sum()
+fn sum_above_last(gains: &[f64], items: &[usize]) -> f64 {
+    items[..items.len() - 1].iter().map(|&item| gains[item]).sum()
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{Element, IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -11,7 +11,8 @@ use super::enter::enter;
 use super::errors::{Exception, IntoPyErr};
 use crate::cancel::Cancelled;
 use crate::grammar::{
-    BinaryRule, Emissions, Grammar, GrammarError, Output, Rules, SymbolId, Token, UnaryRule,
+    BinaryRule, Emissions, Grammar, GrammarError, LatentArrays, Output, Rules, SymbolId, Token,
+    UnaryRule,
 };
 use crate::parser::{Analysis, Decoder, Options, Parser, Span};
 
@@ -54,7 +55,7 @@ impl PyGrammar {
     #[pyo3(signature = (
         *, roots, binary_rules, binary_probabilities, unary_rules, unary_probabilities,
         emission_offsets, emission_symbols, emission_probabilities, tag_of_symbol,
-        output_offsets, output_labels, coarse=None, weights=None,
+        output_offsets, output_labels, coarse=None, weights=None, latent=None,
     ))]
     #[expect(clippy::too_many_arguments, reason = "one array each, all by name")]
     fn new(
@@ -72,6 +73,7 @@ impl PyGrammar {
         output_labels: PyReadonlyArray1<'_, u32>,
         coarse: Option<PyReadonlyArray1<'_, u32>>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
+        latent: Option<Bound<'_, PyDict>>,
     ) -> PyResult<Self> {
         let binary = rows::<3>("binary", &binary_rules, &binary_probabilities)?
             .into_iter()
@@ -104,13 +106,36 @@ impl PyGrammar {
             (None, None) => None,
             _ => return Err(PyValueError::new_err("coarse and weights go together")),
         };
+        let latent = latent.map(|arrays| latent_arrays(&arrays)).transpose()?;
         enter(py, |_cancel| {
             let rules = Rules::new(roots, binary, unary)?;
             let emissions = Emissions::new(offsets, symbols, probabilities, &tag_of_symbol)?;
             let output = Output::new(output_offsets, output_labels)?;
-            Ok::<_, GrammarError>(Self(Arc::new(Grammar::new(rules, emissions, output, coarse)?)))
+            let mut grammar = Grammar::new(rules, emissions, output, coarse)?;
+            if let Some(arrays) = latent {
+                grammar = grammar.with_latent(arrays)?;
+            }
+            Ok::<_, GrammarError>(Self(Arc::new(grammar)))
         })
     }
+}
+
+/// The parameters of an L-PCFG from arrays by name.
+fn latent_arrays(arrays: &Bound<'_, PyDict>) -> PyResult<LatentArrays> {
+    fn get<T: Element + Clone>(arrays: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<T>> {
+        let array = arrays
+            .get_item(name)?
+            .ok_or_else(|| PyValueError::new_err(format!("latent lacks {name:?}")))?;
+        let array: PyReadonlyArray1<'_, T> = array.extract()?;
+        Ok(array.as_slice()?.to_vec())
+    }
+    Ok(LatentArrays {
+        states: get(arrays, "states")?,
+        roots: get(arrays, "roots")?,
+        binary: get(arrays, "binary")?,
+        emissions: get(arrays, "emissions")?,
+        tag_emissions: get(arrays, "tag_emissions")?,
+    })
 }
 
 /// A grammar with a pool of threads.
