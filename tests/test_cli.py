@@ -11,6 +11,7 @@ import pytest
 from grammars import embedded_grammar
 from lpcfg import Grammar, Parser, Tree, __version__, embedded_trees, load, save
 from lpcfg.cli import main
+from lpcfg.embedded import default_model
 
 TREES = embedded_trees(60, seed=3)
 WORDS = [tree.words() for tree in TREES]
@@ -394,3 +395,13 @@ def test_show_says_what_it_needs(run):
     assert message == "no/t.svg: there is no folder no; make it first"
     assert "this is a model" in refused(run("show", "model.lpcfg", "--svg", "t.svg"))
     assert refused(run("show", "text.txt")).startswith("text.txt:1:1: text outside brackets")
+
+
+def test_parse_without_a_model_uses_the_embedded_one(run):
+    code, output, said = run("parse", stdin=b"The dog saw him .\n")
+    assert (code, said) == (0, "")
+    assert Tree.from_string(output).words() == ["The", "dog", "saw", "him", "."]
+
+
+def test_the_embedded_model_is_small():
+    assert default_model().stat().st_size < 5_000_000

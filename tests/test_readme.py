@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from lpcfg import embedded_trees
-from lpcfg.embedded import default_model
 
 REPOSITORY = Path(__file__).parent.parent
 TEXTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
@@ -61,8 +60,6 @@ def test_commands_of_the_readme_run(folder):
     assert {re.search(r"lpcfg (\w+)", line)[1] for line in listed} >= {"train", "parse", "eval"}
     program = f"{sys.executable} -m lpcfg"
     for line in listed:
-        if re.search(r"lpcfg parse --", line) and not default_model().exists():
-            continue
         command = re.sub(r"(^|\| )lpcfg ", rf"\1{program} ", line)
         done = subprocess.run(
             command, shell=True, cwd=folder, capture_output=True, text=True, env=os.environ

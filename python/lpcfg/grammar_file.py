@@ -54,7 +54,7 @@ def save(grammar: Grammar, path: str | PathLike[str]) -> None:
         "unary_probabilities": grammar.unary_probabilities,
         "emission_offsets": lexicon.offsets,
         "emission_symbols": lexicon.symbols,
-        "emission_probabilities": lexicon.probabilities,
+        "emission_probabilities": _smallest(lexicon.probabilities),
         **pack_strings("words", lexicon.words),
         **pack_strings("classes", lexicon.classes),
     }
@@ -72,6 +72,12 @@ def save(grammar: Grammar, path: str | PathLike[str]) -> None:
     if grammar.latent is not None:
         document["latent"] = grammar.latent.kind
     write_model_file(path, arrays, document)
+
+
+def _smallest(values: NDArray[np.float64]) -> NDArray[Any]:
+    """The same numbers in single precision, if none of them changes."""
+    single = values.astype(np.float32)
+    return single if np.array_equal(single, values) else values
 
 
 def is_model_file(path: str | PathLike[str]) -> bool:
@@ -129,7 +135,7 @@ def _grammar(file: ModelFile, document: dict[str, Any]) -> Grammar:
             classifier=word_classes_from_dict(document["word_classes"]),
             offsets=file.array("emission_offsets", np.int64, (None,)),
             symbols=file.array("emission_symbols", np.int32, (None,)),
-            probabilities=file.array("emission_probabilities", np.float64, (None,)),
+            probabilities=file.array("emission_probabilities", None, (None,)).astype(np.float64),
             lowercase_initial=document["lowercase_initial"],
         ),
         coarse=file.array("coarse", np.uint32, (count,)) if has_coarse else None,

@@ -1,0 +1,66 @@
+"""Train the embedded default model from the documents of GUM and CRAFT whose licences allow it.
+
+Run from the top of the repository: .venv/bin/python benches/default_model.py
+"""
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from lpcfg import (
+    Cleaning,
+    LexiconOptions,
+    Parser,
+    PCFGEstimator,
+    Transform,
+    Treebank,
+    evaluate_parser,
+    load,
+    save,
+)
+from lpcfg.embedded import default_model
+from lpcfg.reader import ReadReport, read_forest
+
+SHARED = Path(os.environ.get("LPCFG_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+GENRES = ("academic", "bio", "court", "interview", "news", "voyage")
+
+#: Smaller tables than the defaults of the estimator give, so that the model stays under 5 MB.
+LEXICON = LexiconOptions(prune=1.2e-3)
+
+
+def allowed_trees():
+    """The trees of both treebanks, cleaned."""
+    for name in ("gum", "craft"):
+        folder = SHARED / "treebanks" / name
+        report = ReadReport()
+        forest = read_forest(folder / "train.mrg", on_error="skip", report=report)
+        print(f"{name}: {report}")
+        if name == "gum":
+            documents = (folder / "train.docs").read_text("utf-8").splitlines()
+            allowed = [document.split("_")[1] in GENRES for document in documents]
+            forest = forest.select(np.flatnonzero(allowed))
+        yield from Cleaning().apply(forest).nonempty().trees()
+
+
+def main():
+    if not (SHARED / "treebanks").is_dir():
+        print(f"no treebanks in {SHARED}: set LPCFG_SHARED to the folder that holds them")
+        return
+    treebank = Treebank.from_trees(allowed_trees(), transform=Transform())
+    grammar = PCFGEstimator(lexicon=LEXICON).fit(treebank).grammar_
+    # Single precision halves the largest array.
+    rounded = grammar.lexicon.probabilities.astype(np.float32).astype(np.float64)
+    grammar = replace(grammar, lexicon=replace(grammar.lexicon, probabilities=rounded))
+    path = default_model()
+    save(grammar, path)
+    print(f"{grammar}\n{path.name}: {path.stat().st_size / 1e6:.2f} MB")
+    for name in ("gum", "craft"):
+        forest = read_forest(SHARED / "treebanks" / name / "dev.mrg", on_error="skip")
+        gold = list(Cleaning().apply(forest).nonempty().trees())
+        print(f"{name} dev\n{evaluate_parser(Parser(load(path)), gold)}")
+
+
+if __name__ == "__main__":
+    main()
