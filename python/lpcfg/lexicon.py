@@ -124,7 +124,15 @@ class Lexicon:
         lowered = self._word_ids.get(word.lower())
         if lowered is not None and initial and self.lowercase_initial:
             return lowered
-        known_lowercase = lowered is not None
+        return self.class_emission(word, initial, tag)
+
+    def class_emission(self, word: str, initial: bool = False, tag: str | None = None) -> int:
+        """The emission id of a word's class, whether or not the word itself is known.
+
+        >>> lexicon_from_entries([(0, "a", 1.0)]).class_emission("a")
+        1
+        """
+        known_lowercase = word.lower() in self._word_ids
         name = self.classifier.class_of(word, initial, known_lowercase, tag)
         if name in self._class_ids:
             return self._class_ids[name]

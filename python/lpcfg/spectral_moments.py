@@ -1,0 +1,166 @@
+"""Rule parameters from projected nodes: moments, and their interpolation (Peng 2021, 3.2.6-7)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lpcfg.spectral_projection import Projections
+from lpcfg.treebank import Treebank
+
+__all__ = ["RuleMoments", "interpolation"]
+
+Floats = NDArray[np.float32]
+
+
+def interpolation(counts: NDArray[np.integer], smoothing: float) -> Floats:
+    """The weight sqrt(n) / (C + sqrt(n)) of the highest moment of rules seen n times.
+
+    >>> interpolation(np.array([1, 100]), smoothing=10)
+    array([0.09090909, 0.5       ], dtype=float32)
+    """
+    roots = np.sqrt(counts)
+    weight: Floats = (roots / (smoothing + roots)).astype(np.float32)
+    return weight
+
+
+@dataclass(frozen=True, eq=False)
+class RuleMoments:
+    """The parameters of rules: their probabilities times moments of their nodes' projections.
+
+    Rules are sorted rows of symbols, parent first, and every rule of the treebank is among them.
+    Z is the outside projection of a rule's node, Y that of each child's inside; the means of both
+    over all nodes of a symbol are the first unit vector.
+
+    >>> from lpcfg import Tree
+    >>> bank = Treebank.from_trees([Tree.from_string("(S (A a) (B b))")])
+    >>> ones = np.ones((3, 1), dtype=np.float32)
+    >>> moments = RuleMoments(bank, Projections(ones, ones, np.ones((3, 1))), np.ones(3, int), 1.0)
+    >>> rule = bank.symbol[[2, 0, 1]][None]
+    >>> moments.binary(rule, np.array([0.25]))
+    array([0.25], dtype=float32)
+    """
+
+    treebank: Treebank
+    projections: Projections
+    states: NDArray[np.int64]  # by symbol
+    smoothing: float
+
+    def binary(self, rules: NDArray[np.integer], probabilities: NDArray[np.float64]) -> Floats:
+        """The tensors of binary rules, one after the other.
+
+        Each is the probability times E = w E3 + (1 - w) (w E2 + (1 - w) (w E1 + (1 - w) E0)),
+        where E3 is the mean of Z (x) Y (x) Y over the rule's nodes, E2 the mean of the three
+        products of a pair's moment with the mean of the third, E1 the product of the three means
+        and E0 that of the symbols' means.
+
+        >>> from lpcfg import Tree
+        >>> bank = Treebank.from_trees([Tree("A", "a")])
+        >>> ones = np.ones((1, 1), dtype=np.float32)
+        >>> moments = RuleMoments(bank, Projections(ones, ones, ones), np.ones(1, int), 1.0)
+        >>> moments.binary(np.zeros((0, 3), dtype=int), np.zeros(0)).shape
+        (0,)
+        """
+        bank = self.treebank
+        order, bounds = _nodes_by_rule(bank, rules, bank.right >= 0)
+        parent = self.projections.outside[order]
+        left = self.projections.inside[bank.left[order]]
+        right = self.projections.inside[bank.right[order]]
+        means = [_means(rows, bounds) for rows in (parent, left, right)]
+        counts = np.diff(bounds)
+        sizes = self.states[rules]
+        offsets = np.concatenate([[0], np.cumsum(sizes.prod(axis=1))])
+        tensors = np.empty(offsets[-1], dtype=np.float32)
+        columns = (sizes, offsets, bounds, counts, interpolation(counts, self.smoothing))
+        for rule, ((a, b, c), offset, start, count, w) in enumerate(
+            # Offsets and bounds have an end beyond the last rule.
+            zip(*(column[: len(rules)].tolist() for column in columns), strict=True)
+        ):
+            mean_a, mean_b, mean_c = means[0][rule, :a], means[1][rule, :b], means[2][rule, :c]
+            tensor = tensors[offset : offset + a * b * c].reshape(a, b, c)
+            products = mean_b[:, None] * mean_c
+            if count == 1:
+                # One node: the three moments are the same.
+                np.multiply.outer(mean_a, (1 - (1 - w) ** 3) * products, out=tensor)
+            else:
+                nodes = slice(start, start + count)
+                z, y_left, y_right = parent[nodes, :a], left[nodes, :b], right[nodes, :c]
+                pairs = (y_left[:, :, None] * y_right[:, None, :]).reshape(count, b * c)
+                np.matmul((w / count) * z.T, pairs, out=tensor.reshape(a, b * c))
+                second = w * (1 - w) / (3 * count)
+                pair = second * (y_left.T @ y_right) + (w * (1 - w) ** 2) * products
+                tensor += mean_a[:, None, None] * pair
+                tensor += (second * (z.T @ y_left))[:, :, None] * mean_c
+                tensor += (second * (z.T @ y_right))[:, None, :] * mean_b[:, None]
+            tensor[0, 0, 0] += (1 - w) ** 3
+        tensors *= np.repeat(probabilities.astype(np.float32), np.diff(offsets))
+        return tensors
+
+    def unary(self, rules: NDArray[np.integer], probabilities: NDArray[np.float64]) -> Floats:
+        """The matrices of unary rules: as :meth:`binary`, of one order less.
+
+        >>> from lpcfg import Tree
+        >>> bank = Treebank.from_trees([Tree("A", "a")])
+        >>> ones = np.ones((1, 1), dtype=np.float32)
+        >>> moments = RuleMoments(bank, Projections(ones, ones, ones), np.ones(1, int), 1.0)
+        >>> moments.unary(np.zeros((0, 2), dtype=int), np.zeros(0)).shape
+        (0,)
+        """
+        bank = self.treebank
+        order, bounds = _nodes_by_rule(bank, rules, (bank.left >= 0) & (bank.right < 0))
+        parent = self.projections.outside[order]
+        child = self.projections.inside[bank.left[order]]
+        mean_parent, mean_child = _means(parent, bounds), _means(child, bounds)
+        counts = np.diff(bounds)
+        weight = interpolation(counts, self.smoothing).tolist()
+        matrices = [np.empty(0, dtype=np.float32)]
+        for rule, (a, b) in enumerate(self.states[rules].tolist()):
+            nodes, w = slice(bounds[rule], bounds[rule + 1]), weight[rule]
+            matrix = (w / float(counts[rule])) * parent[nodes, :a].T @ child[nodes, :b]
+            matrix += w * (1 - w) * np.outer(mean_parent[rule, :a], mean_child[rule, :b])
+            matrix[0, 0] += (1 - w) ** 2
+            matrices.append(float(probabilities[rule]) * matrix.ravel())
+        return np.concatenate(matrices)
+
+    def roots(self, probabilities: NDArray[np.float64]) -> Floats:
+        """A row for each symbol: its root probability times the mean Y of roots.
+
+        >>> from lpcfg import Tree
+        >>> bank = Treebank.from_trees([Tree("A", "a")])
+        >>> ones = np.ones((1, 1), dtype=np.float32)
+        >>> moments = RuleMoments(bank, Projections(ones, ones, ones), np.ones(1, int), 1.0)
+        >>> moments.roots(np.array([0.5]))
+        array([[0.5]], dtype=float32)
+        """
+        roots = np.flatnonzero(self.treebank.parent < 0)
+        inside = self.projections.inside
+        sums = np.zeros((len(probabilities), inside.shape[1]), dtype=np.float64)
+        np.add.at(sums, self.treebank.symbol[roots], inside[roots])
+        # The first column of the projections is 1, so that of the sums is the count.
+        vectors = sums * (probabilities / np.maximum(sums[:, 0], 1))[:, None]
+        return vectors.astype(np.float32)
+
+
+def _nodes_by_rule(
+    treebank: Treebank, rules: NDArray[np.integer], chosen: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The chosen nodes sorted as the rules are, and where those of each rule begin."""
+    nodes = np.flatnonzero(chosen)
+    base = len(treebank.symbols)
+    key = treebank.symbol[nodes].astype(np.int64)
+    wanted = rules[:, 0].astype(np.int64)
+    for column, child in enumerate((treebank.left, treebank.right)[: rules.shape[1] - 1], start=1):
+        key = key * base + treebank.symbol[child[nodes]]
+        wanted = wanted * base + rules[:, column]
+    by_rule = np.argsort(key, kind="stable")
+    bounds = np.searchsorted(key[by_rule], wanted)
+    return nodes[by_rule], np.append(bounds, len(nodes))
+
+
+def _means(rows: Floats, bounds: NDArray[np.int64]) -> Floats:
+    if not len(rows):
+        return rows
+    sums = np.add.reduceat(rows, bounds[:-1], axis=0)
+    return (sums / np.diff(bounds)[:, None]).astype(np.float32)
