@@ -80,6 +80,13 @@ def _smallest(values: NDArray[np.float64]) -> NDArray[Any]:
     return single if np.array_equal(single, values) else values
 
 
+def _probabilities(file: ModelFile, name: str) -> NDArray[np.float64]:
+    """Undo :func:`_smallest`."""
+    if file.dtype(name) == np.float32:
+        return file.array(name, np.float32, (None,)).astype(np.float64)
+    return file.array(name, np.float64, (None,))
+
+
 def is_model_file(path: str | PathLike[str]) -> bool:
     """Whether a path leads to something that begins like a model file.
 
@@ -135,7 +142,7 @@ def _grammar(file: ModelFile, document: dict[str, Any]) -> Grammar:
             classifier=word_classes_from_dict(document["word_classes"]),
             offsets=file.array("emission_offsets", np.int64, (None,)),
             symbols=file.array("emission_symbols", np.int32, (None,)),
-            probabilities=file.array("emission_probabilities", None, (None,)).astype(np.float64),
+            probabilities=_probabilities(file, "emission_probabilities"),
             lowercase_initial=document["lowercase_initial"],
         ),
         coarse=file.array("coarse", np.uint32, (count,)) if has_coarse else None,
