@@ -135,15 +135,17 @@ def check_folder(target: Path) -> None:
         raise InputError(f"{target}: there is no folder {target.parent}; make it first")
 
 
-def progress(items: Iterable[T], quiet: bool, total: int | None = None) -> Iterable[T]:
-    """Show a progress bar on a terminal while going through sentences.
+def progress(
+    items: Iterable[T], quiet: bool, total: int | None = None, unit: str = " sentences"
+) -> Iterable[T]:
+    """Show a progress bar on a terminal while going through things.
 
     >>> list(progress("ab", quiet=True))
     ['a', 'b']
     """
     if quiet or not sys.stderr.isatty():
         return items
-    shown: Iterable[T] = tqdm(items, total=total, unit=" sentences", leave=False)
+    shown: Iterable[T] = tqdm(items, total=total, unit=unit, leave=False)
     return shown
 
 

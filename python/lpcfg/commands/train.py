@@ -13,16 +13,20 @@ from lpcfg.commands.common import (
     add_quiet,
     check_folder,
     count,
+    progress,
     say,
 )
 from lpcfg.grammar_file import save
 from lpcfg.lexicon_options import LexiconOptions
 from lpcfg.pcfg import PCFGEstimator
 from lpcfg.reader import ReadReport
+from lpcfg.spectral import SpectralCut, SpectralEstimator
 from lpcfg.transform import Transform
 from lpcfg.treebank import Treebank
 
 __all__ = ["add"]
+
+ESTIMATORS = ("pcfg", "spectral")
 
 
 def add(commands: Commands) -> None:
@@ -35,7 +39,13 @@ def add(commands: Commands) -> None:
         "treebank", nargs="+", help="files, folders or patterns of bracketed trees; - for stdin"
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the file to write")
-    parser.add_argument("--estimator", choices=("pcfg",), default="pcfg", help="how to learn")
+    parser.add_argument(
+        "--estimator",
+        choices=ESTIMATORS,
+        default=ESTIMATORS[0],
+        help="how to learn: count rules, or find latent states by the spectral method "
+        f"(default: {ESTIMATORS[0]})",
+    )
     add_on_error(parser)
     parser.add_argument(
         "--seed",
@@ -46,6 +56,7 @@ def add(commands: Commands) -> None:
     _add_transform(parser.add_argument_group("how trees become binary"))
     _add_cleaning(parser.add_argument_group("what is removed from trees"))
     _add_lexicon(parser.add_argument_group("words"))
+    _add_latent(parser.add_argument_group("latent states (spectral)"))
     add_quiet(parser)
 
 
@@ -78,6 +89,7 @@ def _add_transform(group: argparse._ArgumentGroup) -> None:
         help="nodes that remember ancestors: those of the tree (v < 1), or made ones too "
         f"(default: {defaults.annotate})",
     )
+    group.add_argument("--plain-tags", action="store_true", help="tags do not remember ancestors")
     group.add_argument(
         "--keep-unary", action="store_true", help="unary rules instead of collapsed chains"
     )
@@ -99,7 +111,14 @@ def _add_cleaning(group: argparse._ArgumentGroup) -> None:
         "--root-label",
         default=defaults.root_label,
         metavar="LABEL",
-        help=f"the label of all roots (default: {defaults.root_label})",
+        help=f"the label of all roots; keep to leave them (default: {defaults.root_label})",
+    )
+
+    group.add_argument(
+        "--keep-empty", action="store_true", help="keep traces and phrases without words"
+    )
+    group.add_argument(
+        "--keep-repeated", action="store_true", help="keep nodes whose only child has their label"
     )
 
 
@@ -122,6 +141,52 @@ def _add_lexicon(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def _add_latent(group: argparse._ArgumentGroup) -> None:
+    defaults = SpectralCut()
+    group.add_argument(
+        "--states",
+        type=_states,
+        default=defaults.states,
+        metavar="M[,M]",
+        help="most states of a phrase and of a tag (default: "
+        f"{','.join(map(str, defaults.states))})",
+    )
+    group.add_argument(
+        "--smoothing",
+        type=float,
+        default=defaults.smoothing,
+        metavar="C",
+        help=f"the constant of rule interpolation (default: {defaults.smoothing})",
+    )
+    group.add_argument(
+        "--features",
+        choices=("compact", "full"),
+        default=SpectralEstimator().features,
+        help="what nodes are compared by: five features (Peng 2021) or fourteen (Cohen et al. "
+        f"2013) (default: {SpectralEstimator().features})",
+    )
+
+
+def _states(text: str) -> tuple[int, int]:
+    numbers = [count(number) for number in text.split(",")]
+    if len(numbers) > 2:
+        raise argparse.ArgumentTypeError(f"one or two numbers of states, not {text!r}")
+    return numbers[0], numbers[-1]
+
+
+def _estimator(options: argparse.Namespace) -> PCFGEstimator | SpectralEstimator:
+    lexicon = LexiconOptions(classes=options.word_classes, rare=options.rare)
+    if options.estimator == "pcfg":
+        return PCFGEstimator(lexicon=lexicon)
+    return SpectralEstimator(
+        features=options.features,
+        cut=SpectralCut(states=options.states, smoothing=options.smoothing),
+        lexicon=lexicon,
+        random_state=options.seed,
+        progress=lambda symbols: progress(symbols, options.quiet, unit=" symbols"),
+    )
+
+
 def _train(options: argparse.Namespace) -> None:
     target = Path(options.output)
     check_folder(target)
@@ -131,6 +196,7 @@ def _train(options: argparse.Namespace) -> None:
         horizontal=options.horizontal,
         vertical=options.vertical,
         annotate=options.annotate,
+        annotate_preterminals=not options.plain_tags,
         collapse_root=collapse,
         collapse_inside=collapse,
         collapse_preterminals=collapse,
@@ -138,13 +204,17 @@ def _train(options: argparse.Namespace) -> None:
     report = ReadReport()
     treebank = Treebank.read(
         options.treebank,
-        cleaning=Cleaning(function_tags=options.function_tags, root_label=options.root_label),
+        cleaning=Cleaning(
+            function_tags=options.function_tags,
+            remove_empty=not options.keep_empty,
+            merge_repeated=not options.keep_repeated,
+            root_label=None if options.root_label == "keep" else options.root_label,
+        ),
         transform=transform,
         on_error=options.on_error,
         report=report,
     )
     say(str(report), options.quiet)
-    lexicon = LexiconOptions(classes=options.word_classes, rare=options.rare)
-    grammar = PCFGEstimator(lexicon=lexicon).fit(treebank).grammar_
+    grammar = _estimator(options).fit(treebank).grammar_
     save(grammar, target)
     say(f"{grammar}\nsaved to {target}, {target.stat().st_size / 1e6:.1f} MB", options.quiet)
