@@ -71,12 +71,13 @@ def test_tags_alone(backbone):
     assert found.log_probability == pytest.approx(expected.log_probability, abs=1e-3)
 
 
-def test_a_linear_model_without_positive_probability_falls_back_on_its_backbone(backbone):
+@pytest.mark.parametrize(("factor", "status"), [(-1, "negative"), (0, "backbone")])
+def test_a_linear_model_without_a_positive_probability(backbone, factor, status):
     grammar = with_states(backbone, 2, kind="linear")
-    negative = replace(grammar, latent=replace(grammar.latent, roots=-grammar.latent.roots))
+    latent = replace(grammar.latent, roots=factor * grammar.latent.roots)
     words = TREES[100].words()
-    parse = Parser(negative).analyze(words=words)
-    assert parse.status == "backbone"
+    parse = Parser(replace(grammar, latent=latent)).analyze(words=words)
+    assert parse.status == status
     assert parse.tree == Parser(backbone).parse(words=words)
 
 

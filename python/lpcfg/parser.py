@@ -22,7 +22,7 @@ __all__ = ["DECODERS", "STATUSES", "LabelledSpan", "Parse", "Parser", "Pruning",
 DECODERS = ("max-f1", "max-recall", "viterbi")
 
 #: What became of a sentence, from the usual case to the last resort.
-STATUSES = ("parsed", "loosened", "smoothed", "fragments", "backbone")
+STATUSES = ("parsed", "loosened", "smoothed", "fragments", "backbone", "negative")
 
 #: Sentences that go to the core at once: enough to keep all threads busy, few enough to stream.
 BATCH = 256
@@ -60,8 +60,10 @@ class Parse:
 
     ``status`` says how the tree was found: ``parsed``, or after pruning less (``loosened``), or
     after letting every word have every tag (``smoothed``), or not at all (``fragments``: the
-    largest pieces that can be parsed stand side by side under a root). A linear latent model may
-    give a sentence no positive probability; the answer is then that of its PCFG (``backbone``).
+    largest pieces that can be parsed stand side by side under a root). A linear latent model is
+    right only up to noise and may give a sentence a negative number for a probability, relative to
+    whose size the spans then are (``negative``), or none; the answer is then that of its PCFG
+    (``backbone``).
 
     >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> parse = Parser(grammar).analyze(words=["it", "snowed"])

@@ -7,7 +7,7 @@ use rustc_hash::FxHashSet;
 
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::coarse::{CoarseChart, CoarseGrammar};
-use crate::chart::latent::LatentPass;
+use crate::chart::latent::{Answer, LatentPass};
 use crate::chart::marginals::LabelMarginals;
 use crate::chart::pcfg::{Bounds, Chart, PcfgPass};
 use crate::decode::{
@@ -54,8 +54,10 @@ pub enum Status {
     Smoothed = 2,
     /// No tree spans the sentence: the largest fragments side by side under a root.
     Fragments = 3,
-    /// The latent model gave the sentence no positive probability: the answer of its backbone.
+    /// The latent model gave the sentence no probability: the answer of its backbone.
     Backbone = 4,
+    /// The latent model, a linear one, gave the sentence a negative number for its probability.
+    Negative = 5,
 }
 
 /// A labelled span of a tree as it is written, with its posterior.
@@ -179,8 +181,10 @@ impl Parser {
             let mut status = status;
             if let Some(latent) = self.grammar.latent() {
                 let Workspace { words, chart, latent: pass, .. } = workspace;
-                if !pass.run(&self.grammar, latent, sentence, words, chart, cancel)? {
-                    status = Status::Backbone;
+                match pass.run(&self.grammar, latent, sentence, words, chart, cancel)? {
+                    Answer::Positive => {}
+                    Answer::Negative => status = Status::Negative,
+                    Answer::None => status = Status::Backbone,
                 }
             }
             if let Some(mut trees) = self.decode(options, workspace, cancel)? {

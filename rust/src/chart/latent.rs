@@ -14,6 +14,18 @@ use super::vectors::{add_scaled, dot};
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{Grammar, Latent, SymbolId, Token};
 
+/// What a latent model says of a sentence.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// It has a probability.
+    Positive,
+    /// A linear model, right only up to noise, gave it a negative number; posteriors are relative
+    /// to the size of that number.
+    Negative,
+    /// It has no probability; the chart was left as it is.
+    None,
+}
+
 /// The number of a pair that has no matrix in the current cell.
 const NONE: u32 = u32::MAX;
 
@@ -74,10 +86,7 @@ impl Matrices {
 }
 
 impl LatentPass {
-    /// Replace the posteriors of a chart by those of the latent model.
-    ///
-    /// Returns false, and leaves the chart as it is, if the model gives the sentence no positive
-    /// probability, which a linear model may do.
+    /// Replace the posteriors of a chart by those of the latent model, |inside . outside| / |Z|.
     pub fn run(
         &mut self,
         grammar: &Grammar,
@@ -86,7 +95,7 @@ impl LatentPass {
         words: &[Vec<(SymbolId, f64)>],
         chart: &mut Chart,
         cancel: &Cancel,
-    ) -> Result<bool, Cancelled> {
+    ) -> Result<Answer, Cancelled> {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             // SAFETY: the processor has just said that it knows these instructions.
@@ -106,7 +115,7 @@ impl LatentPass {
         words: &[Vec<(SymbolId, f64)>],
         chart: &mut Chart,
         cancel: &Cancel,
-    ) -> Result<bool, Cancelled> {
+    ) -> Result<Answer, Cancelled> {
         self.run_portable(grammar, latent, sentence, words, chart, cancel)
     }
 
@@ -119,7 +128,7 @@ impl LatentPass {
         words: &[Vec<(SymbolId, f64)>],
         chart: &mut Chart,
         cancel: &Cancel,
-    ) -> Result<bool, Cancelled> {
+    ) -> Result<Answer, Cancelled> {
         self.reset(grammar, latent, chart);
         for (position, (&token, emissions)) in sentence.iter().zip(words).enumerate() {
             self.fill_word(grammar, latent, chart, position, token, emissions);
@@ -131,8 +140,8 @@ impl LatentPass {
                 self.fill_span(grammar, latent, chart, start, start + width);
             }
         }
-        let Some(log_probability) = self.start_outside(latent, chart) else {
-            return Ok(false);
+        let Some(total) = self.start_outside(latent, chart) else {
+            return Ok(Answer::None);
         };
         for width in (2..=count).rev() {
             cancel.check()?;
@@ -144,8 +153,12 @@ impl LatentPass {
             let range = self.offsets[item]..self.offsets[item + 1];
             f64::from(dot(&self.inside[range.clone()], &self.outside[range])).abs()
         };
+        let top = chart.cells().index(0, count);
+        let log_scale = f64::from(self.exponents[top]) * std::f64::consts::LN_2;
+        let negative = total < 0.0;
+        let log_probability = if negative { f64::NEG_INFINITY } else { total.ln() + log_scale };
         chart.set_posteriors(log_probability, posterior);
-        Ok(true)
+        Ok(if negative { Answer::Negative } else { Answer::Positive })
     }
 
     fn reset(&mut self, grammar: &Grammar, latent: &Latent, chart: &Chart) {
@@ -294,7 +307,8 @@ impl LatentPass {
         }
     }
 
-    /// Set the outside vectors of the whole sentence and return its log-probability.
+    /// Set the outside vectors of the whole sentence and return its scaled probability Z; none if
+    /// there is nothing to divide by.
     fn start_outside(&mut self, latent: &Latent, chart: &Chart) -> Option<f64> {
         let words = chart.cells().words();
         let top = chart.cells().index(0, words);
@@ -303,7 +317,7 @@ impl LatentPass {
             let inside = &self.inside[self.offsets[item]..self.offsets[item + 1]];
             total += f64::from(dot(latent.root(chart.symbol(item)), inside));
         }
-        if total <= 0.0 || !total.is_finite() {
+        if total == 0.0 || !total.is_finite() {
             return None;
         }
         for item in chart.items(top) {
@@ -312,7 +326,7 @@ impl LatentPass {
                 *outside = (f64::from(root) / total) as f32;
             }
         }
-        Some(total.ln() + f64::from(self.exponents[top]) * std::f64::consts::LN_2)
+        Some(total)
     }
 
     /// Pass the outside vectors of a cell to the children of each of its splits.
