@@ -34,6 +34,7 @@ class SpectralCut:
     ``states``: most latent states of an interminal and of a preterminal.
     ``smoothing``: C of the interpolation weight sqrt(n) / (C + sqrt(n)) of rules seen n times.
     ``tolerance``: directions with a singular value below this part of the largest are dropped.
+    ``ridge``: directions with a relative singular value s count s^2 / (s^2 + ridge^2) as much.
     ``few``, ``many``: symbols with up to so many nodes have one state, from so many all of them.
     ``word_smoothing``, ``class_smoothing``: strengths, in tokens, of the priors of what a word, or
     a class of words, tells about the state.
@@ -45,6 +46,7 @@ class SpectralCut:
     states: tuple[int, int] = (13, 16)
     smoothing: float = 12.2
     tolerance: float = 0.01
+    ridge: float = 0.2
     few: int = 10
     many: int = 100
     word_smoothing: float = 5.0
@@ -55,7 +57,7 @@ class SpectralCut:
             raise InputError(f"numbers of states start at 1, not {min(self.states)}")
         if not 0 <= self.few <= self.many:
             raise InputError(f"few ({self.few}) must be between 0 and many ({self.many})")
-        for name in ("smoothing", "tolerance", "word_smoothing", "class_smoothing"):
+        for name in ("smoothing", "tolerance", "ridge", "word_smoothing", "class_smoothing"):
             if not getattr(self, name) >= 0:
                 raise InputError(f"{name} must not be negative, but is {getattr(self, name)}")
 
@@ -107,10 +109,11 @@ class SpectralPath:
         states = self.states(chosen)
         grammar = self.backbone
         kept = np.arange(self.projections.inside.shape[1]) < states[:, None]
+        trust = self.projections.trust(chosen.ridge)
         emissions, tag_emissions = self.profiles.vectors(
-            states, chosen.word_smoothing, chosen.class_smoothing
+            states, trust, chosen.word_smoothing, chosen.class_smoothing
         )
-        moments = RuleMoments(self.treebank, self.projections, states, chosen.smoothing)
+        moments = RuleMoments(self.treebank, self.projections, states, trust, chosen.smoothing)
         with one_thread():
             latent = LatentStates(
                 kind="linear",

@@ -71,18 +71,23 @@ class StateProfiles:
         self.row = np.where(found >= 0, self.first_own + found, prior)
 
     def vectors(
-        self, states: NDArray[np.int64], word_smoothing: float, class_smoothing: float
+        self,
+        states: NDArray[np.int64],
+        trust: Floats,
+        word_smoothing: float,
+        class_smoothing: float,
     ) -> tuple[Floats, Floats]:
         """The vectors of all entries one after the other, and a row of their sums for each symbol.
 
-        ``states`` says how many states each symbol has; strengths of priors are in tokens.
+        ``states`` says how many states each symbol has, and ``trust`` what projections on each
+        are multiplied by; strengths of priors are in tokens.
 
         >>> from lpcfg import Tree
         >>> from lpcfg.lexicon_estimation import estimate_lexicon
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
         >>> outside = np.ones((1, 1), dtype=np.float32)
         >>> profiles = StateProfiles(bank, estimate_lexicon(bank), outside, rare=1)
-        >>> profiles.vectors(np.array([1]), 1.0, 1.0)[1].round(6)
+        >>> profiles.vectors(np.array([1]), outside, 1.0, 1.0)[1].round(6)
         array([[1.]], dtype=float32)
         """
         profiles = self._profiles(word_smoothing, class_smoothing)
@@ -94,14 +99,17 @@ class StateProfiles:
             )
             @ profiles
         )
+        sums *= trust
         kept = np.arange(profiles.shape[1]) < states[:, None]
         offsets = np.concatenate([[0], np.cumsum(states[symbols])])
         vectors = np.empty(offsets[-1], dtype=np.float32)
         # A block at a time: entries are many, and few have as many states as the most.
         for start in range(0, len(symbols), _BLOCK):
             end = min(start + _BLOCK, len(symbols))
-            block = profiles[self.row[start:end]] * probabilities[start:end, None]
-            vectors[offsets[start] : offsets[end]] = block[kept[symbols[start:end]]]
+            own = symbols[start:end]
+            block = profiles[self.row[start:end]] * trust[own]
+            block *= probabilities[start:end, None]
+            vectors[offsets[start] : offsets[end]] = block[kept[own]]
         return vectors, sums
 
     def _profiles(self, word_smoothing: float, class_smoothing: float) -> Floats:

@@ -37,7 +37,8 @@ class RuleMoments:
     >>> from lpcfg import Tree
     >>> bank = Treebank.from_trees([Tree.from_string("(S (A a) (B b))")])
     >>> ones = np.ones((3, 1), dtype=np.float32)
-    >>> moments = RuleMoments(bank, Projections(ones, ones, np.ones((3, 1))), np.ones(3, int), 1.0)
+    >>> projections = Projections(ones, ones, np.ones((3, 1)))
+    >>> moments = RuleMoments(bank, projections, np.ones(3, int), ones, 1.0)
     >>> rule = bank.symbol[[2, 0, 1]][None]
     >>> moments.binary(rule, np.array([0.25]))
     array([0.25], dtype=float32)
@@ -46,6 +47,7 @@ class RuleMoments:
     treebank: Treebank
     projections: Projections
     states: NDArray[np.int64]  # by symbol
+    trust: Floats  # by symbol and state: what Z is multiplied by
     smoothing: float
 
     def binary(self, rules: NDArray[np.integer], probabilities: NDArray[np.float64]) -> Floats:
@@ -59,13 +61,13 @@ class RuleMoments:
         >>> from lpcfg import Tree
         >>> bank = Treebank.from_trees([Tree("A", "a")])
         >>> ones = np.ones((1, 1), dtype=np.float32)
-        >>> moments = RuleMoments(bank, Projections(ones, ones, ones), np.ones(1, int), 1.0)
+        >>> moments = RuleMoments(bank, Projections(ones, ones, ones), np.ones(1, int), ones, 1.0)
         >>> moments.binary(np.zeros((0, 3), dtype=int), np.zeros(0)).shape
         (0,)
         """
         bank = self.treebank
         order, bounds = _nodes_by_rule(bank, rules, bank.right >= 0)
-        parent = self.projections.outside[order]
+        parent = self.projections.outside[order] * self.trust[bank.symbol[order]]
         left = self.projections.inside[bank.left[order]]
         right = self.projections.inside[bank.right[order]]
         means = [_means(rows, bounds) for rows in (parent, left, right)]
@@ -104,13 +106,13 @@ class RuleMoments:
         >>> from lpcfg import Tree
         >>> bank = Treebank.from_trees([Tree("A", "a")])
         >>> ones = np.ones((1, 1), dtype=np.float32)
-        >>> moments = RuleMoments(bank, Projections(ones, ones, ones), np.ones(1, int), 1.0)
+        >>> moments = RuleMoments(bank, Projections(ones, ones, ones), np.ones(1, int), ones, 1.0)
         >>> moments.unary(np.zeros((0, 2), dtype=int), np.zeros(0)).shape
         (0,)
         """
         bank = self.treebank
         order, bounds = _nodes_by_rule(bank, rules, (bank.left >= 0) & (bank.right < 0))
-        parent = self.projections.outside[order]
+        parent = self.projections.outside[order] * self.trust[bank.symbol[order]]
         child = self.projections.inside[bank.left[order]]
         mean_parent, mean_child = _means(parent, bounds), _means(child, bounds)
         counts = np.diff(bounds)
@@ -130,7 +132,7 @@ class RuleMoments:
         >>> from lpcfg import Tree
         >>> bank = Treebank.from_trees([Tree("A", "a")])
         >>> ones = np.ones((1, 1), dtype=np.float32)
-        >>> moments = RuleMoments(bank, Projections(ones, ones, ones), np.ones(1, int), 1.0)
+        >>> moments = RuleMoments(bank, Projections(ones, ones, ones), np.ones(1, int), ones, 1.0)
         >>> moments.roots(np.array([0.5]))
         array([[0.5]], dtype=float32)
         """

@@ -45,6 +45,21 @@ class Projections:
     outside: NDArray[np.float32]
     strength: NDArray[np.float64]
 
+    def trust(self, ridge: float) -> NDArray[np.float32]:
+        """How much the outside projection on each state of each symbol counts, between 0 and 1.
+
+        Dividing by small singular values makes noise large; a ridge keeps it small. The constant
+        counts in full.
+
+        >>> one = np.ones((1, 3), dtype=np.float32)
+        >>> Projections(one, one, np.array([[1, 0.3, 0.1]])).trust(0.1)
+        array([[1. , 0.9, 0.5]], dtype=float32)
+        """
+        squares = self.strength**2
+        trust = squares / np.maximum(squares + ridge**2, np.finfo(np.float64).tiny)
+        trust[:, 0] = 1
+        return trust.astype(np.float32)
+
 
 def project(
     symbol: NDArray[np.integer],
