@@ -53,7 +53,7 @@ def test_estimates_converge_to_the_true_tree_probabilities():
 
 def test_one_state_is_not_enough_for_the_true_probabilities():
     one = replace(UNSMOOTHED, states=(1, 1))
-    assert distance(200_000, 0, cut=one) > 0.1
+    assert distance(20_000, 0, cut=one) > 0.1
 
 
 @pytest.mark.parametrize("transform", [TRANSFORM, Transform(collapse_root=False)])
@@ -71,14 +71,14 @@ def test_one_state_a_symbol_is_the_pcfg(transform):
 def test_unary_rules_have_their_states_too():
     trees, truth = all_trees()
     wrapped = [Tree("R", [Tree("T", [tree.children[0]]), tree.children[1]]) for tree in trees]
-    chosen = np.random.default_rng(0).choice(len(trees), 100_000, p=truth)
+    chosen = np.random.default_rng(0).choice(len(trees), 20_000, p=truth)
     transform = Transform(vertical=0, horizontal=0, collapse_inside=False)
     treebank = Treebank.from_trees(wrapped, transform=transform).subset(chosen)
     features = FeatureSet(("rule", "left-fragment", "right-fragment", "word"), (outside_tree,))
     grammar = estimator(features=features).fit(treebank).grammar_
     assert len(grammar.unary_rules) == 1
     found = latent_probabilities(grammar, aligned(wrapped, treebank))
-    assert np.abs(found - truth).sum() / 2 < 0.03
+    assert np.abs(found - truth).sum() / 2 < 0.06
 
 
 def test_strong_smoothing_leads_back_to_the_pcfg():

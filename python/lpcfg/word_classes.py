@@ -10,6 +10,7 @@ import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
@@ -292,6 +293,8 @@ class LearntClasses(WordClasses):
         return cls(frozenset(name for _, name in sorted(worth)[:limit]), longest_suffix)
 
 
+# Estimation asks for the class of a word several times: to learn, to count, to look up.
+@lru_cache(maxsize=1 << 16)
 def _finest_class(word: str, initial: bool, known_lowercase: bool, longest_suffix: int) -> str:
     """Shape and longest possible suffix of a word, as Unicode knows its characters."""
     features = [UNKNOWN]
