@@ -39,18 +39,20 @@ class SpectralCut:
     ``word_smoothing``, ``class_smoothing``: strengths, in tokens, of the priors of what a word, or
     a class of words, tells about the state.
 
+    The defaults were chosen on the development part of GUM.
+
     >>> SpectralCut().states
-    (13, 16)
+    (8, 8)
     """
 
-    states: tuple[int, int] = (13, 16)
-    smoothing: float = 12.2
+    states: tuple[int, int] = (8, 8)
+    smoothing: float = 5.0
     tolerance: float = 0.01
-    ridge: float = 0.2
+    ridge: float = 0.4
     few: int = 10
     many: int = 100
-    word_smoothing: float = 5.0
-    class_smoothing: float = 5.0
+    word_smoothing: float = 2.0
+    class_smoothing: float = 2.0
 
     def __post_init__(self) -> None:
         if min(self.states) < 1:
@@ -60,6 +62,15 @@ class SpectralCut:
         for name in ("smoothing", "tolerance", "ridge", "word_smoothing", "class_smoothing"):
             if not getattr(self, name) >= 0:
                 raise InputError(f"{name} must not be negative, but is {getattr(self, name)}")
+
+    @classmethod
+    def plain(cls) -> SpectralCut:
+        """The numbers of states and the smoothing of Peng (2021), who has no ridge.
+
+        >>> SpectralCut.plain().smoothing
+        12.2
+        """
+        return cls(states=(13, 16), smoothing=12.2, ridge=0.0)
 
 
 @dataclass(frozen=True, eq=False)
