@@ -178,6 +178,9 @@ class SpectralEstimator:
     def path(self, treebank: Treebank, states: tuple[int, int] | None = None) -> SpectralPath:
         """Everything up to the cut, with room for so many states, by default those of ``cut``.
 
+        Cuts of the path may ask for less, but not for more states than these, nor for states of
+        symbols that ``few`` and ``many`` of ``cut`` give none.
+
         >>> from lpcfg import Tree
         >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
         >>> SpectralEstimator().path(treebank, states=(32, 32)).projections.inside.shape
