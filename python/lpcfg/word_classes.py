@@ -207,7 +207,7 @@ class LearntClasses(WordClasses):
         >>> LearntClasses(frozenset({"UNK-digit"})).class_of("1984")
         'UNK-digit'
         """
-        finest = _finest_class(word, initial, known_lowercase, self.longest_suffix)
+        finest = _finest_class(word, initial, initial and known_lowercase, self.longest_suffix)
         return next(
             (name for name in (finest, *self.fallbacks(finest)) if name in self.names), UNKNOWN
         )
@@ -218,9 +218,7 @@ class LearntClasses(WordClasses):
         >>> LearntClasses(frozenset()).fallbacks("UNK-lower-dash~ed")
         ('UNK-lower-dash~d', 'UNK-lower-dash', 'UNK-lower', 'UNK')
         """
-        shape, _, suffix = name.partition(_SUFFIX)
-        shorter = [shape + _SUFFIX + suffix[start:] for start in range(1, len(suffix))]
-        return (*shorter, *([shape] if suffix else []), *_drop_features(shape))
+        return _more_general(name)
 
     def to_dict(self) -> dict[str, object]:
         """The classes in alphabetical order, and the length limit of suffixes.
@@ -267,7 +265,7 @@ class LearntClasses(WordClasses):
         for row, (word, opens, known) in enumerate(
             zip(words, initial, known_lowercase, strict=True)
         ):
-            finest = _finest_class(word, opens, known, longest_suffix)
+            finest = _finest_class(word, bool(opens), bool(opens and known), longest_suffix)
             parent = 0
             for name in (*reversed(blank.fallbacks(finest)), finest):
                 identity = ids.setdefault(name, len(ids))
@@ -291,6 +289,13 @@ class LearntClasses(WordClasses):
             if identity != 0
         ]
         return cls(frozenset(name for _, name in sorted(worth)[:limit]), longest_suffix)
+
+
+@lru_cache(maxsize=1 << 16)
+def _more_general(name: str) -> tuple[str, ...]:
+    shape, _, suffix = name.partition(_SUFFIX)
+    shorter = [shape + _SUFFIX + suffix[start:] for start in range(1, len(suffix))]
+    return (*shorter, *([shape] if suffix else []), *_drop_features(shape))
 
 
 # Estimation asks for the class of a word several times: to learn, to count, to look up.
