@@ -1,5 +1,6 @@
 """The command line, called as a function."""
 
+import gzip
 import io
 import json
 import math
@@ -72,11 +73,20 @@ def test_version_and_help(capsys):
         (["train", "gold.mrg"], "required: -o/--output"),
         (["parse", "--prune", "much"], "--prune: expected a number, or two .* not 'much'"),
         (["parse", "--prune", "1,2,3"], "not '1,2,3'"),
-        (["parse", "-k", "some"], "-k/--candidates: expected a whole number from 0, not 'some'"),
+        (
+            ["parse", "-k", "some"],
+            "-k/--candidates: expected a whole number from 0 to 1000000000, not 'some'",
+        ),
         (["parse", "--json", "--pretty"], "not allowed with"),
         (["parse", "--decoder", "best"], "invalid choice: 'best'"),
-        (["eval", "m", "t", "--limit", "-1"], "--limit: expected a whole number from 0, not '-1'"),
-        (["train", "t", "-o", "m", "--horizontal", "two"], "whole number from 0, not 'two'"),
+        (
+            ["eval", "m", "t", "--limit", "-1"],
+            "--limit: expected a whole number from 0 to 1000000000, not '-1'",
+        ),
+        (
+            ["train", "t", "-o", "m", "--horizontal", "two"],
+            "whole number from 0 to 1000000000, not 'two'",
+        ),
     ],
 )
 def test_usage(arguments, message, capsys):
@@ -241,7 +251,7 @@ def test_parse_says_what_it_needs(run):
     assert message.startswith("<stdin>:2: the text is not UTF-8")
     message = refused(run("parse", "model.lpcfg", "-k", "2"))
     assert message == "-k: several trees for a sentence need --json to tell them apart"
-    assert "at least 1" in refused(run("parse", "model.lpcfg", "--json", "-k", "0"))
+    assert "from 1 to" in refused(run("parse", "model.lpcfg", "--json", "-k", "0"))
     assert "threshold" in refused(run("parse", "model.lpcfg", "--prune", "2"))
     assert "n_jobs" in refused(run("parse", "model.lpcfg", "-j", "0"))
 
@@ -405,3 +415,27 @@ def test_parse_without_a_model_uses_the_embedded_one(run):
 
 def test_the_embedded_model_is_small():
     assert default_model().stat().st_size < 5_000_000
+
+
+def test_no_command_writes_over_its_input(run, files, tmp_path):
+    treebank = tmp_path / "precious.mrg"
+    treebank.write_text("(S (NP (PRP it)) (VP (VBD rained)))\n", "utf-8")
+    before = treebank.read_bytes()
+    for arguments in (
+        ("train", treebank, "-o", treebank),
+        ("eval", default_model(), treebank, "-o", treebank),
+        ("show", treebank, "--svg", treebank),
+    ):
+        assert "this is an input" in refused(run(*map(str, arguments)))
+    assert treebank.read_bytes() == before
+
+
+def test_parse_refuses_trees_and_reads_gzip(run, tmp_path):
+    trees = tmp_path / "trees.mrg"
+    trees.write_text("(S (NP (PRP it)) (VP (VBD rained)))\n", "utf-8")
+    assert "these are trees" in refused(run("parse", "-i", str(trees)))
+    packed = tmp_path / "sentences.gz"
+    packed.write_bytes(gzip.compress(b"It rained .\n"))
+    code, output, _ = run("parse", "-i", str(packed))
+    assert code == 0
+    assert Tree.from_string(output).words() == ["It", "rained", "."]

@@ -144,3 +144,21 @@ def test_inconsistent_arrays_are_refused(changes, message):
         Parser(arrays(**changes))
     # Wrong shapes are plain value errors; what is wrong with the content is a grammar's fault.
     assert isinstance(raised.value, LpcfgError) or type(raised.value) is ValueError
+
+
+def test_made_symbols_are_neither_roots_nor_preterminals():
+    grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+    for row in range(2):
+        symbols = list(grammar.symbols)
+        symbols[row] = symbols[row]._replace(siblings=())
+        with pytest.raises(GrammarError, match="made by binarisation"):
+            Parser(replace(grammar, symbols=tuple(symbols)))
+
+
+def test_too_many_symbols_are_refused_before_memory_is_asked_for():
+    grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+    many = 100_000 - len(grammar.symbols)
+    symbols = (*grammar.symbols, *(Symbol((f"X{row}",)) for row in range(many)))
+    roots = np.concatenate([grammar.roots, np.zeros(many)])
+    with pytest.raises(GrammarError, match="too many"):
+        Parser(replace(grammar, symbols=symbols, roots=roots))

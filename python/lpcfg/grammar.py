@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from lpcfg import _core
 from lpcfg.clean import Cleaning
+from lpcfg.errors import GrammarError
 from lpcfg.flat_rules import flatten_rules
 from lpcfg.latent import LatentStates
 from lpcfg.lexicon import Lexicon, lexicon_from_entries
@@ -150,6 +151,16 @@ class Grammar:
         >>> Grammar.from_string("S -> 'go'").core
         <lpcfg._core.Grammar object at ...>
         """
+        for symbol, root in zip(self.symbols, self.roots.tolist(), strict=False):
+            if symbol.made and (root > 0 or symbol.preterminal):
+                raise GrammarError(
+                    f"symbol {symbol} is made by binarisation and writes no label: "
+                    "it can be neither a root nor a preterminal"
+                )
+        if self.latent is not None:
+            self.latent.check(
+                self.binary_rules, self.unary_rules, self.lexicon.symbols, len(self.symbols)
+            )
         label_ids = {label: identity for identity, label in enumerate(self.labels)}
         written = [() if s.siblings is not None else s.labels for s in self.symbols]
         return _core.Grammar(

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
+
+from lpcfg.errors import InputError
 
 __all__ = ["LexiconOptions"]
+
+Classes = Literal["english", "learnt", "tag"]
 
 
 @dataclass(frozen=True)
@@ -26,7 +31,7 @@ class LexiconOptions:
     True
     """
 
-    classes: Literal["english", "learnt", "tag"] = "learnt"
+    classes: Classes = "learnt"
     rare: int = 20
     replace: bool = False
     lowercase_initial: bool = True
@@ -37,10 +42,23 @@ class LexiconOptions:
     class_limit: int = 200
     class_support: int = 10
 
+    def __post_init__(self) -> None:
+        if self.classes not in get_args(Classes):
+            choices = ", ".join(get_args(Classes))
+            raise InputError(f"classes must be one of {choices}, not {self.classes!r}")
+        for name in ("rare", "class_limit", "class_support"):
+            if getattr(self, name) < 0:
+                raise InputError(f"{name} must not be negative, but is {getattr(self, name)}")
+        for name in ("word_smoothing", "class_smoothing", "chain_smoothing"):
+            if not 0 <= getattr(self, name) < math.inf:
+                raise InputError(
+                    f"{name} must be a finite number from 0, not {getattr(self, name)}"
+                )
+        if not 0 <= self.prune < 1:
+            raise InputError(f"prune must be a probability below 1, not {self.prune}")
+
     @classmethod
-    def plain(
-        cls, classes: Literal["english", "learnt", "tag"] = "english", rare: int = 5
-    ) -> LexiconOptions:
+    def plain(cls, classes: Classes = "english", rare: int = 5) -> LexiconOptions:
         """Rare words replaced by their classes, relative frequencies, no smoothing (Peng 2021).
 
         >>> LexiconOptions.plain().word_smoothing

@@ -21,8 +21,13 @@ __all__ = ["DECODERS", "STATUSES", "LabelledSpan", "Parse", "Parser", "Pruning",
 
 DECODERS = ("max-f1", "max-recall", "viterbi")
 
-#: What became of a sentence, from the usual case to the last resort.
+#: What became of a sentence; see :class:`Parse`.
 STATUSES = ("parsed", "loosened", "smoothed", "fragments", "backbone", "negative")
+
+#: More threads than this are a mistake, and would bring the machine to its knees.
+MOST_THREADS = 1024
+
+_MOST = 10**9
 
 #: Sentences that go to the core at once: enough to keep all threads busy, few enough to stream.
 BATCH = 256
@@ -34,11 +39,11 @@ class Pruning(NamedTuple):
     ``coarse`` applies to classes of symbols after the first pass, ``fine`` to symbols.
 
     >>> Pruning(fine=1e-6)
-    Pruning(coarse=0.0003, fine=1e-06)
+    Pruning(coarse=0.0005, fine=1e-06)
     """
 
-    coarse: float = 3e-4
-    fine: float = 1e-5
+    coarse: float = 5e-4
+    fine: float = 1e-3
 
 
 class LabelledSpan(NamedTuple):
@@ -320,14 +325,17 @@ def _threads(n_jobs: int) -> int:
             if hasattr(os, "sched_getaffinity")
             else os.cpu_count() or 1
         )
-    if n_jobs < 1:
-        raise InputError(f"n_jobs must be a number of threads or -1 for all cores, not {n_jobs}")
+    if not isinstance(n_jobs, int) or not 1 <= n_jobs <= MOST_THREADS:
+        raise InputError(
+            f"n_jobs must be a number of threads up to {MOST_THREADS}, or -1 for all cores, "
+            f"not {n_jobs!r}"
+        )
     return n_jobs
 
 
 def _check_positive(name: str, number: int) -> None:
-    if number < 1:
-        raise InputError(f"{name} must be at least 1, not {number}")
+    if not 1 <= number <= _MOST:
+        raise InputError(f"{name} must be a number from 1 to {_MOST}, not {number}")
 
 
 def _sentences(

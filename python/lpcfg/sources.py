@@ -24,7 +24,7 @@ EXTENSIONS = (".mrg", ".ptb", ".txt", ".bracket", ".penn")
 """What files of trees are called within folders, possibly followed by ``.gz``."""
 
 _CHUNK = 1 << 20
-_GZIP_MAGIC = b"\x1f\x8b"
+GZIP_MAGIC = b"\x1f\x8b"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _HEAD = 9
 """How many bytes it takes to tell the kind of a file; few, not to hold up what is typed."""
@@ -94,7 +94,7 @@ def read_chunks(source: Source) -> Iterator[bytes]:
     name = source_name(source)
     chunks = _with_head(_raw_chunks(source, name))
     first = next(chunks, b"")
-    if first.startswith(_GZIP_MAGIC):
+    if first.startswith(GZIP_MAGIC):
         chunks = _with_head(_gunzip(itertools.chain([first], chunks), name))
         first = next(chunks, b"")
     _check_head(first[:1024], name)

@@ -173,7 +173,13 @@ impl Parser {
             (Status::Loosened, loose, false),
             (Status::Smoothed, loose, true),
         ];
+        let exact = options.coarse_threshold == 0.0 && options.threshold == 0.0;
+        let tags_alone = sentence.iter().all(|token| matches!(token, Token::Tag(_)));
         for (status, options, smoothed) in rungs {
+            // A rung that would repeat the one before it.
+            if status == Status::Loosened && exact || status == Status::Smoothed && tags_alone {
+                continue;
+            }
             workspace.look_up(&self.grammar, sentence, smoothed);
             if !self.fill(options, workspace, cancel)? {
                 continue;

@@ -19,7 +19,7 @@ __all__ = [
     "add_on_error",
     "add_parsing",
     "add_quiet",
-    "check_folder",
+    "check_target",
     "count",
     "progress",
     "say",
@@ -43,6 +43,10 @@ def add_command(
     parser = commands.add_parser(name, help=about, description=about)
     parser.set_defaults(run=run)
     return parser
+
+
+#: The largest number of anything that an argument can ask for.
+MOST = 10**9
 
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
@@ -117,15 +121,15 @@ def count(text: str) -> int:
     >>> count("3")
     3
     """
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0, not {text!r}")
+    if not text.isdecimal() or int(text) > MOST:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 to {MOST}, not {text!r}")
     return int(text)
 
 
-def check_folder(target: Path) -> None:
-    """Complain about a file that cannot be written, before work is put into its content.
+def check_target(target: Path, inputs: Iterable[str]) -> None:
+    """Complain about a file that should not be written, before work is put into its content.
 
-    >>> check_folder(Path("missing", "model.lpcfg"))
+    >>> check_target(Path("missing", "model.lpcfg"), [])
     Traceback (most recent call last):
     lpcfg.errors.InputError: missing/model.lpcfg: there is no folder missing; make it first
     """
@@ -133,6 +137,8 @@ def check_folder(target: Path) -> None:
         raise InputError(f"{target}: this is a folder; name a file to write")
     if not target.parent.is_dir():
         raise InputError(f"{target}: there is no folder {target.parent}; make it first")
+    if target.exists() and any(Path(name).exists() and target.samefile(name) for name in inputs):
+        raise InputError(f"{target}: this is an input; name another file to write")
 
 
 def progress(

@@ -14,7 +14,7 @@ from lpcfg.commands.common import (
     add_on_error,
     add_parsing,
     add_quiet,
-    check_folder,
+    check_target,
     count,
     progress,
     say,
@@ -55,7 +55,7 @@ def add(commands: Commands) -> None:
 
 def _evaluate(options: argparse.Namespace) -> None:
     if options.output:
-        check_folder(Path(options.output))
+        check_target(Path(options.output), [options.model, *options.treebank])
     grammar = load(options.model)
     parser = Parser(grammar, decoder=options.decoder, prune=options.prune, n_jobs=options.jobs)
     report = ReadReport()

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import argparse
 import codecs
+import gzip
 import json
 import math
+import re
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import nullcontext
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO, cast
 
 from lpcfg.commands.common import Commands, add_command, add_parsing, add_quiet, count, progress
 from lpcfg.embedded import default_model
 from lpcfg.errors import InputError
 from lpcfg.grammar_file import is_model_file, load
 from lpcfg.parser import BATCH, Parse, Parser
+from lpcfg.sources import GZIP_MAGIC
 from lpcfg.tree import escape
 
 __all__ = ["add"]
+
+#: A line that is a tree and not a sentence: labels after brackets, and brackets at the end.
+TREE = re.compile(rb"\s*\(\S*\s*\(\S+ .*\)\)\s*$")
 
 
 def add(commands: Commands) -> None:
@@ -67,8 +73,13 @@ def _parse(options: argparse.Namespace) -> None:
 def _sentences(name: str) -> Iterator[list[str]]:
     if name != "-" and is_model_file(name):
         raise InputError(f"{name}: a model file, where sentences were expected")
-    with nullcontext(sys.stdin.buffer) if name == "-" else Path(name).open("rb") as file:
+    with nullcontext(sys.stdin.buffer) if name == "-" else _open(Path(name)) as file:
         for number, line in enumerate(file, start=1):
+            if number == 1 and TREE.match(line):
+                raise InputError(
+                    f"{name}: these are trees, where sentences were expected; "
+                    "lpcfg eval parses the sentences of a treebank"
+                )
             try:
                 # As bytes, because white space of other scripts may be part of a word.
                 tokens = line.removeprefix(codecs.BOM_UTF8).split()
@@ -79,6 +90,12 @@ def _sentences(name: str) -> Iterator[list[str]]:
                     f"{source}:{number}: the text is not UTF-8; convert it first, for example "
                     "with iconv -t UTF-8"
                 ) from None
+
+
+def _open(path: Path) -> BinaryIO:
+    with path.open("rb") as file:
+        packed = file.read(len(GZIP_MAGIC)) == GZIP_MAGIC
+    return cast(BinaryIO, gzip.open(path) if packed else path.open("rb"))
 
 
 def _parses(

@@ -6,10 +6,10 @@ import argparse
 from itertools import islice
 from pathlib import Path
 
-from lpcfg.commands.common import Commands, add_command, check_folder, count
+from lpcfg.commands.common import Commands, add_command, add_on_error, check_target, count
 from lpcfg.errors import InputError
 from lpcfg.grammar_file import is_model_file, load
-from lpcfg.reader import read_trees
+from lpcfg.reader import OnError, read_trees
 
 __all__ = ["add"]
 
@@ -25,23 +25,24 @@ def add(commands: Commands) -> None:
         "--svg", metavar="FILE", help="draw the first tree into an SVG file instead"
     )
     parser.add_argument("-n", type=count, metavar="N", help="only the first N trees of a file")
+    add_on_error(parser)
 
 
 def _show(options: argparse.Namespace) -> None:
     if options.svg:
-        _draw(options.file[0], Path(options.svg))
+        _draw(options.file[0], Path(options.svg), options.on_error)
         return
     for name in options.file:
         if is_model_file(name):
             print(load(name).summary())
             continue
-        for tree in islice(read_trees(name), options.n):
+        for tree in islice(read_trees(name, on_error=options.on_error), options.n):
             print(tree.pretty() + "\n")
 
 
-def _draw(name: str, target: Path) -> None:
-    check_folder(target)
-    tree = next(read_trees(name), None)
+def _draw(name: str, target: Path, on_error: OnError) -> None:
+    check_target(target, [name])
+    tree = next(read_trees(name, on_error=on_error), None)
     if tree is None:
         raise InputError(f"{name}: there are no trees to draw")
     target.write_text(tree.to_svg(), encoding="utf-8")

@@ -11,7 +11,7 @@ from lpcfg.commands.common import (
     add_command,
     add_on_error,
     add_quiet,
-    check_folder,
+    check_target,
     count,
     progress,
     say,
@@ -189,7 +189,7 @@ def _estimator(options: argparse.Namespace) -> PCFGEstimator | SpectralEstimator
 
 def _train(options: argparse.Namespace) -> None:
     target = Path(options.output)
-    check_folder(target)
+    check_target(target, options.treebank)
     collapse = not options.keep_unary
     transform = Transform(
         binarize=options.binarize,

@@ -10,7 +10,10 @@ use super::Cells;
 use super::scaling::{EMPTY, exponent, power_of_two};
 use super::vectors::{LANES, add_scaled, dot};
 use crate::cancel::{Cancel, Cancelled};
-use crate::grammar::{Projection, SymbolId, UnaryClosure};
+use crate::grammar::{GrammarError, Projection, SymbolId, UnaryClosure};
+
+/// More classes than this make a coarse pass pointless, and its matrices large.
+const MOST_CLASSES: usize = 1024;
 
 /// Inside values below this part of the largest of their cell are dropped, which keeps subnormal
 /// numbers out of the loops and outside values within single precision.
@@ -51,9 +54,16 @@ pub struct CoarseGrammar {
 
 impl CoarseGrammar {
     /// Lay out the projected rules.
-    pub fn new(projection: &Projection) -> Result<Self, crate::grammar::GrammarError> {
+    pub fn new(projection: &Projection) -> Result<Self, GrammarError> {
         let rules = projection.rules();
         let classes = rules.number_of_symbols();
+        if classes > MOST_CLASSES {
+            return Err(GrammarError::TooMany {
+                things: "coarse classes",
+                found: classes,
+                most: MOST_CLASSES,
+            });
+        }
         let mut is_phrase = vec![false; classes];
         for rule in rules.binary() {
             is_phrase[rule.parent.index()] = true;

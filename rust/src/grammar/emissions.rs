@@ -21,8 +21,8 @@ pub enum Token {
 /// The probability of a word under a tag that it was never seen with, when the tag is given.
 const UNSEEN_WITH_TAG: f64 = 1e-9;
 
-/// In the smoothed table every preterminal emits every word, this much as likely as in
-/// proportion to the preterminal's frequency.
+/// After smoothing every preterminal emits every word, the others this much as likely as the one
+/// that emits it with the highest probability.
 const SMOOTHING: f64 = 1e-6;
 
 /// For each word (or class of words) the preterminals that emit it, and for each tag the

@@ -88,6 +88,16 @@ pub enum GrammarError {
     /// No symbol can be the root of a tree.
     #[error("no symbol has a positive root probability")]
     NoRoot,
+    /// There are more symbols, or coarse classes, than tables can be made for.
+    #[error("{found} {things} are too many; at most {most} can be indexed")]
+    TooMany {
+        /// What there is too much of.
+        things: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there may be.
+        most: usize,
+    },
     /// A symbol has no latent state.
     #[error("symbol {symbol} has no latent state; it needs one or more")]
     NoStates {
@@ -113,6 +123,9 @@ pub enum GrammarError {
     },
 }
 
+/// Tables over pairs of symbols take a quarter of a byte for each pair: half a gigabyte here.
+const MOST_SYMBOLS: usize = 45_000;
+
 /// Root probabilities and rules over symbols `0..number_of_symbols`.
 #[derive(Debug, Clone)]
 pub struct Rules {
@@ -130,6 +143,13 @@ impl Rules {
         mut unary: Vec<UnaryRule>,
     ) -> Result<Self, GrammarError> {
         let symbols = roots.len();
+        if symbols > MOST_SYMBOLS {
+            return Err(GrammarError::TooMany {
+                things: "symbols",
+                found: symbols,
+                most: MOST_SYMBOLS,
+            });
+        }
         for (row, &value) in roots.iter().enumerate() {
             check_probability("root", row, value)?;
         }

@@ -12,8 +12,10 @@ use super::rules::{GrammarError, SymbolId, UnaryRule};
 /// Sums of longer chains change by less than this once the series has converged.
 const CONVERGED: f64 = 1e-18;
 
-/// A series that has not converged after so many terms is taken to diverge.
-const MOST_TERMS: usize = 10_000;
+/// A series that has not converged after so many terms, or grown beyond so much, is taken to
+/// diverge.
+const MOST_TERMS: usize = 1_000_000;
+const MOST_MASS: f64 = 1e9;
 
 /// One element of the closure: chains from `top` down to a given bottom symbol.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -144,6 +146,9 @@ impl<'a> ParentsOf<'a> {
             if next.is_empty() {
                 return Ok(reached);
             }
+            if next.iter().any(|&(_, mass)| mass > MOST_MASS) {
+                break;
+            }
             for &(symbol, mass) in &next {
                 if total[symbol as usize] == 0.0 {
                     reached.push(symbol);
@@ -230,6 +235,14 @@ mod tests {
         let own = closure.chains(SymbolId(0)).iter().find(|chain| chain.top.0 == 0).unwrap();
         assert!((own.total - 4.0 / 3.0).abs() < 1e-12);
         assert_eq!(own.best, 0.0);
+    }
+
+    #[test]
+    fn sums_cycles_that_hardly_lose_anything() {
+        let rules = [rule(1, 0, 1.0), rule(0, 1, 0.999)];
+        let closure = UnaryClosure::new(2, &rules).unwrap();
+        let own = closure.chains(SymbolId(0)).iter().find(|chain| chain.top.0 == 0).unwrap();
+        assert!((own.total - 1000.0).abs() < 1e-6);
     }
 
     #[test]
