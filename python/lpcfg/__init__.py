@@ -26,6 +26,7 @@ from lpcfg.parser_scores import Evaluation, evaluate_parser
 from lpcfg.pcfg import PCFGEstimator
 from lpcfg.reader import read_trees
 from lpcfg.scores import Scores, evaluate
+from lpcfg.spectral import SpectralCut, SpectralEstimator
 from lpcfg.symbol import Symbol
 from lpcfg.transform import Transform
 from lpcfg.tree import Tree
@@ -47,6 +48,8 @@ __all__ = [
     "Parser",
     "Pruning",
     "Scores",
+    "SpectralCut",
+    "SpectralEstimator",
     "Symbol",
     "Transform",
     "Tree",

@@ -6,6 +6,11 @@
 //! in post-order); [`clean`] removes what a grammar should not learn; [`transform`] binarises,
 //! markovises and collapses into the [`node_table`] that estimators read, and back.
 //!
+//! Parsing: [`grammar`] holds validated rules with their indices, the lexicon's emissions, the coarse
+//! projection and latent states; [`chart`] has the passes (coarse, PCFG, latent) that fill and prune
+//! charts; [`decode`] finds trees in them; [`parser`] runs these one after the other, and tries
+//! harder where nothing spans a sentence. [`cancel`] lets a caller stop them.
+//!
 //! Models: [`model_file`] stores named arrays and JSON in one memory-mapped file.
 //!
 //! The border to Python is the module `python`, compiled only with the feature of that name; no

@@ -159,6 +159,14 @@ def _add_latent(group: argparse._ArgumentGroup) -> None:
         help=f"the constant of rule interpolation (default: {defaults.smoothing})",
     )
     group.add_argument(
+        "--ridge",
+        type=float,
+        default=defaults.ridge,
+        metavar="R",
+        help="how far weak directions of the states are shrunk, relative to the strongest "
+        f"(default: {defaults.ridge})",
+    )
+    group.add_argument(
         "--features",
         choices=("compact", "full"),
         default=SpectralEstimator().features,
@@ -180,7 +188,7 @@ def _estimator(options: argparse.Namespace) -> PCFGEstimator | SpectralEstimator
         return PCFGEstimator(lexicon=lexicon)
     return SpectralEstimator(
         features=options.features,
-        cut=SpectralCut(states=options.states, smoothing=options.smoothing),
+        cut=SpectralCut(states=options.states, smoothing=options.smoothing, ridge=options.ridge),
         lexicon=lexicon,
         random_state=options.seed,
         progress=lambda symbols: progress(symbols, options.quiet, unit=" symbols"),
