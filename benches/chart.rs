@@ -9,7 +9,7 @@ use lpcfg_core::cancel::Cancel;
 use lpcfg_core::chart::coarse::{CoarseChart, CoarseGrammar};
 use lpcfg_core::chart::marginals::LabelMarginals;
 use lpcfg_core::chart::pcfg::{Bounds, Chart, PcfgPass};
-use lpcfg_core::decode::{Best, BracketF1, Objective, PackedForest, Viterbi};
+use lpcfg_core::decode::{Best, ExpectedGain, Objective, PackedForest, Viterbi};
 use lpcfg_core::grammar::{Grammar, SymbolId, Token};
 use lpcfg_core::parser::{Decoder, Options, Parser, Status, Workspace};
 
@@ -195,13 +195,13 @@ fn charts(criterion: &mut Criterion) {
         let (mut best, mut marginals, mut f1) = (
             Best::default(),
             LabelMarginals::default(),
-            BracketF1::default(),
+            ExpectedGain::default(),
         );
         group.bench_function(id("max-f1"), |bencher| {
             bencher.iter(|| {
                 for stage in &stages {
                     marginals.prepare(grammar, &stage.chart);
-                    f1.prepare(grammar, &stage.chart, &marginals);
+                    f1.prepare_f1(grammar, &stage.chart, &marginals);
                     stage.decode(grammar, &f1, &mut best);
                 }
             });

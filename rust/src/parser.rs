@@ -11,8 +11,8 @@ use crate::chart::latent::{Answer, LatentPass};
 use crate::chart::marginals::LabelMarginals;
 use crate::chart::pcfg::{Bounds, Chart, PcfgPass};
 use crate::decode::{
-    Best, BracketF1, Derivation, KBest, LabelledRecall, Node, Objective, PackedForest, Viterbi,
-    cover, latent_log_probability,
+    Best, Derivation, ExpectedGain, KBest, Node, Objective, PackedForest, Viterbi, cover,
+    latent_log_probability,
 };
 use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
 
@@ -122,8 +122,7 @@ pub struct Workspace {
     chart: Chart,
     latent: LatentPass,
     marginals: LabelMarginals,
-    recall: LabelledRecall,
-    bracket_f1: BracketF1,
+    gain: ExpectedGain,
     best: Best,
 }
 
@@ -247,17 +246,17 @@ impl Parser {
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<Option<Vec<Derivation>>, Cancelled> {
-        let Workspace { words, chart, marginals, recall, bracket_f1, best, .. } = workspace;
+        let Workspace { words, chart, marginals, gain, best, .. } = workspace;
         marginals.prepare(&self.grammar, chart);
         let forest = PackedForest { grammar: &self.grammar, chart, words };
         match options.decoder {
             Decoder::MaxRecall => {
-                recall.prepare(&self.grammar, chart);
-                maximise(forest, recall, best, options.candidates, cancel)
+                gain.prepare_recall(&self.grammar, chart);
+                maximise(forest, gain, best, options.candidates, cancel)
             }
             Decoder::MaxF1 => {
-                bracket_f1.prepare(&self.grammar, chart, marginals);
-                maximise(forest, bracket_f1, best, options.candidates, cancel)
+                gain.prepare_f1(&self.grammar, chart, marginals);
+                maximise(forest, gain, best, options.candidates, cancel)
             }
             Decoder::Viterbi => maximise(forest, &Viterbi, best, options.candidates, cancel),
         }

@@ -9,9 +9,7 @@ use lpcfg_core::cancel::Cancel;
 use lpcfg_core::chart::coarse::{CoarseChart, CoarseGrammar, Mask};
 use lpcfg_core::chart::marginals::LabelMarginals;
 use lpcfg_core::chart::pcfg::{Bounds, Chart, PcfgPass};
-use lpcfg_core::decode::{
-    Best, BracketF1, KBest, LabelledRecall, Objective, PackedForest, Viterbi,
-};
+use lpcfg_core::decode::{Best, ExpectedGain, KBest, Objective, PackedForest, Viterbi};
 use lpcfg_core::grammar::{Grammar, SymbolId, Token};
 use lpcfg_core::parser::{Decoder, Options, Parser, Status, Workspace};
 use proptest::prelude::*;
@@ -128,13 +126,13 @@ fn check_max_recall_and_f1(case: &Case) -> Result<(), TestCaseError> {
             *labelled.entry((label, start, end)).or_default() += posterior;
         }
     }
-    let mut recall = LabelledRecall::default();
-    recall.prepare(&grammar, &chart);
+    let mut recall = ExpectedGain::default();
+    recall.prepare_recall(&grammar, &chart);
     check_gain(case, forest, &recall, 0.5, |labels, start, end| chains[&(labels, start, end)])?;
     let mut marginals = LabelMarginals::default();
     marginals.prepare(&grammar, &chart);
-    let mut f1 = BracketF1::default();
-    f1.prepare(&grammar, &chart, &marginals);
+    let mut f1 = ExpectedGain::default();
+    f1.prepare_f1(&grammar, &chart, &marginals);
     check_gain(case, forest, &f1, 0.0, |labels, start, end| {
         labels.iter().map(|&label| labelled[&(label, start, end)].min(1.0) - 0.4).sum()
     })

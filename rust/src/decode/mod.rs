@@ -13,7 +13,7 @@ pub use best::Best;
 pub use fragments::cover;
 pub use k_best::KBest;
 pub use latent_tree::latent_log_probability;
-pub use objectives::{BracketF1, LabelledRecall, Viterbi};
+pub use objectives::{ExpectedGain, Viterbi};
 
 use crate::chart::pcfg::Chart;
 use crate::grammar::{Grammar, SymbolId};
