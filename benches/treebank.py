@@ -7,7 +7,6 @@ a process of its own, so that its peak memory is its own.
 
 from __future__ import annotations
 
-import collections
 import json
 import os
 import resource
@@ -17,10 +16,13 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from statistics import mean, median
 from typing import Any
 
+import nltk
+
 import lpcfg
-from lpcfg.reader import read_forest
+from lpcfg.reader import ReadReport, read_forest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("LPCFG_SHARED", REPOSITORY.parent / "shared"))
@@ -42,6 +44,9 @@ def main() -> int:
         for threads in dict.fromkeys([1, len(os.sched_getaffinity(0))]):
             report_parsing(apart("parse", model, str(dev), str(threads)))
         report_growth(apart("grow", model, str(dev), str(train)))
+    craft = SHARED / "treebanks" / "craft" / "train.mrg"
+    if craft.exists():
+        report_reading(apart("read", str(craft)))
     return 0
 
 
@@ -81,17 +86,44 @@ def parse_by_length(model: str, *treebanks: str) -> Figures:
             enough = sorted((words for words in sentences if len(words) >= length), key=len)
             chosen = [words[:length] for words in enough[:SENTENCES_OF_A_LENGTH]]
             if chosen:
-                started = time.perf_counter()
-                collections.deque(parser.parse_many(words=chosen), maxlen=0)
-                milliseconds = (time.perf_counter() - started) / len(chosen) * 1e3
-                rows.append((length, len(chosen), Path(treebank).stem, milliseconds))
+                times = [
+                    milliseconds(lambda words=words: parser.parse(words=words)) for words in chosen
+                ]
+                rows.append((length, len(chosen), Path(treebank).stem, mean(times), median(times)))
                 break
     return {"rows": rows}
+
+
+def read_and_compare(treebank: str) -> Figures:
+    """Time reading into the node table against nltk's reader, tree by tree."""
+    lines = Path(treebank).read_text("utf-8").splitlines()
+    report = ReadReport()
+    ours = milliseconds(lambda: lpcfg.Treebank.read(treebank, on_error="skip", report=report))
+    return {
+        "trees": report.trees,
+        "ours": ours,
+        "nltk": milliseconds(lambda: [nltk.Tree.fromstring(line) for line in lines]),
+    }
+
+
+def milliseconds(work: Callable[[], object]) -> float:
+    started = time.perf_counter()
+    work()
+    return (time.perf_counter() - started) * 1e3
 
 
 def gold_trees(parser: lpcfg.Parser, treebank: str) -> list[lpcfg.Tree]:
     cleaned = parser.grammar.cleaning.apply(read_forest(treebank)).nonempty()
     return [tree for tree in cleaned.trees() if tree is not None]
+
+
+def report_reading(figures: Figures) -> None:
+    ratio = figures["nltk"] / figures["ours"]
+    print(
+        f"CRAFT train, {figures['trees']} trees: read, cleaned and transformed into the node table "
+        f"in {figures['ours']:.0f} ms; nltk.Tree.fromstring {figures['nltk']:.0f} ms, "
+        f"{ratio:.0f} times as long"
+    )
 
 
 def report_training(figures: Figures) -> None:
@@ -112,15 +144,17 @@ def report_parsing(figures: Figures) -> None:
 
 
 def report_growth(figures: Figures) -> None:
-    print("one thread, mean time by length:")
-    for length, number, treebank, milliseconds in figures["rows"]:
-        print(f"  {length:>3} words  {milliseconds:8.2f} ms  ({number} sentences of {treebank})")
+    print("one thread, time by length, mean and median:")
+    for length, number, treebank, average, middle in figures["rows"]:
+        times = f"{average:8.2f} {middle:8.2f} ms"
+        print(f"  {length:>3} words  {times}  ({number} sentences of {treebank})")
 
 
 TASKS: dict[str, Callable[..., Figures]] = {
     "train": train_model,
     "parse": parse_treebank,
     "grow": parse_by_length,
+    "read": read_and_compare,
 }
 
 if __name__ == "__main__":

@@ -111,7 +111,9 @@ def test_options_that_make_no_sense(options, message):
 def test_numbers_of_candidates_and_sizes_of_batches_start_at_one():
     with pytest.raises(InputError, match="candidates must be a number from 1 to 1000000000, not 0"):
         parser().analyze(["NP", "VP"], candidates=0)
-    with pytest.raises(InputError, match="candidates must be a number from 1 to 1000000000, not -1"):
+    with pytest.raises(
+        InputError, match="candidates must be a number from 1 to 1000000000, not -1"
+    ):
         parser().analyze_many([["NP", "VP"]], candidates=-1)
     with pytest.raises(InputError, match="batch_size must be a number from 1 to 1000000000, not 0"):
         parser().parse_many([["NP", "VP"]], batch_size=0)
