@@ -6,8 +6,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lpcfg_core::cancel::Cancel;
-use lpcfg_core::chart::coarse::{CoarseChart, CoarseGrammar, Mask};
+use lpcfg_core::chart::coarse::{CoarseChart, CoarseGrammar};
 use lpcfg_core::chart::marginals::LabelMarginals;
+use lpcfg_core::chart::mask::Mask;
 use lpcfg_core::chart::pcfg::{Bounds, Chart, PcfgPass};
 use lpcfg_core::decode::{Best, ExpectedGain, KBest, Objective, PackedForest, Viterbi};
 use lpcfg_core::grammar::{Grammar, SymbolId, Token};

@@ -7,6 +7,7 @@
 //! leaves the outside pass less to do and lets posteriors come out a little too small.
 
 use super::Cells;
+use super::mask::Mask;
 use super::scaling::{EMPTY, exponent, power_of_two};
 use super::vectors::{LANES, add_scaled, dot};
 use crate::cancel::{Cancel, Cancelled};
@@ -161,81 +162,6 @@ impl CoarseGrammar {
             }
         }
         values.copy_from_slice(scratch);
-    }
-}
-
-/// Which classes survive in which spans.
-#[derive(Debug, Clone, Default)]
-pub struct Mask {
-    bits: Vec<u64>,
-    right_parents: Vec<u64>,
-    left_parents: Vec<u64>,
-    words_per_cell: usize,
-}
-
-impl Mask {
-    fn reset(&mut self, cells: usize, classes: usize) {
-        self.words_per_cell = classes.div_ceil(64);
-        self.bits.clear();
-        self.bits.resize(cells * self.words_per_cell, 0);
-    }
-
-    fn allow(&mut self, cell: usize, class: u32) {
-        self.bits[cell * self.words_per_cell + class as usize / 64] |= 1 << (class % 64);
-    }
-
-    /// The bits of one cell.
-    #[inline]
-    pub fn cell(&self, cell: usize) -> &[u64] {
-        &self.bits[cell * self.words_per_cell..][..self.words_per_cell]
-    }
-
-    /// For every span, note the classes of the spans that it could be the left or the right part of.
-    fn note_parents(&mut self, cells: Cells) {
-        let count = self.words_per_cell;
-        for (parents, bits) in
-            [(&mut self.right_parents, &self.bits), (&mut self.left_parents, &self.bits)]
-        {
-            parents.clear();
-            parents.resize(bits.len(), 0);
-        }
-        let is_empty = |bits: &[u64], cell: usize| bits[cell..cell + count].iter().all(|&b| b == 0);
-        for (start, end) in cells.bottom_up() {
-            let cell = cells.index(start, end) * count;
-            if is_empty(&self.bits, cell) {
-                continue;
-            }
-            for after in end + 1..=cells.words() {
-                if !is_empty(&self.bits, cells.index(end, after) * count) {
-                    let wider = cells.index(start, after) * count;
-                    for word in 0..count {
-                        self.right_parents[cell + word] |= self.bits[wider + word];
-                    }
-                }
-            }
-            for before in 0..start {
-                if !is_empty(&self.bits, cells.index(before, start) * count) {
-                    let wider = cells.index(before, end) * count;
-                    for word in 0..count {
-                        self.left_parents[cell + word] |= self.bits[wider + word];
-                    }
-                }
-            }
-        }
-    }
-
-    /// The classes of the spans that a cell could be the left part of, and those of the spans that
-    /// it could be the right part of.
-    #[inline(always)]
-    pub fn parents(&self, cell: usize) -> (&[u64], &[u64]) {
-        let range = cell * self.words_per_cell..(cell + 1) * self.words_per_cell;
-        (&self.right_parents[range.clone()], &self.left_parents[range])
-    }
-
-    /// Whether a class survives in a cell given by its bits.
-    #[inline]
-    pub fn allows(bits: &[u64], class: SymbolId) -> bool {
-        bits[class.index() / 64] >> (class.0 % 64) & 1 == 1
     }
 }
 

@@ -1,6 +1,6 @@
 //! Charts: which symbols may span which words, and how likely they are.
 //!
-//! [`coarse`] runs a dense inside-outside pass over few merged symbols and leaves a mask;
+//! [`coarse`] runs a dense inside-outside pass over few merged symbols and leaves a [`mask`];
 //! [`pcfg`] runs the same over the symbols of the grammar, sparsely, where the mask allows, and
 //! prunes by posterior; [`latent`] replaces the posteriors of what is left by those of a model
 //! with latent states; [`marginals`] adds posteriors up by label. Both keep inside values in scaled arithmetic: each cell has a power of two
@@ -11,6 +11,7 @@
 pub mod coarse;
 pub mod latent;
 pub mod marginals;
+pub mod mask;
 pub mod pcfg;
 mod scaling;
 mod vectors;

@@ -1,7 +1,7 @@
 //! Sparse inside-outside over the symbols of the grammar, where the coarse pass allows.
 
 use super::Cells;
-use super::coarse::Mask;
+use super::mask::Mask;
 use super::scaling::{EMPTY, exponent, power_of_two};
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{Grammar, PairIndex, Projection, SetWord, SymbolId, UnaryClosure};
