@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 __all__ = ["Decomposition", "decompose"]
 
@@ -48,8 +48,8 @@ class Decomposition(NamedTuple):
 
 
 def decompose(
-    inside: sparse.csr_array,
-    outside: sparse.csr_array,
+    inside: scipy.sparse.csr_array,
+    outside: scipy.sparse.csr_array,
     rank: int,
     generator: np.random.Generator,
 ) -> Decomposition:
@@ -58,7 +58,7 @@ def decompose(
     The product is never formed unless it is small. Signs are fixed by making the largest entry of
     each left vector positive.
 
-    >>> inside = sparse.csr_array(np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]))
+    >>> inside = scipy.sparse.csr_array(np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]))
     >>> result = decompose(inside, inside, 2, np.random.default_rng(0))
     >>> result.values.round(3), result.inside.shape
     (array([0.5]), (2, 1))

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from lpcfg.tree_nodes import Column, combine
 
@@ -85,7 +85,7 @@ class FeatureMatrix:
             widths=widths,
         )
 
-    def block(self, symbol: int) -> sparse.csr_array:
+    def block(self, symbol: int) -> scipy.sparse.csr_array:
         """The rows of a symbol.
 
         >>> FeatureMatrix.build(np.array([0, 0]), [np.array([1, 1])]).block(0).shape
@@ -94,7 +94,7 @@ class FeatureMatrix:
         rows = slice(*self.row_offsets[symbol : symbol + 2])
         groups = self.columns.shape[1]
         size = rows.stop - rows.start
-        return sparse.csr_array(
+        return scipy.sparse.csr_array(
             (
                 self.values[rows].ravel(),
                 self.columns[rows].ravel(),

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
+from lpcfg.columns import distinct_rows
 from lpcfg.errors import GrammarError, InputError
 from lpcfg.word_classes import UNKNOWN, TagClasses, WordClasses
 
@@ -93,7 +94,7 @@ class Lexicon:
         words: Sequence[str],
         word_column: NDArray[np.integer],
         initial_column: NDArray[np.bool_],
-        tags: Sequence[str] | None = None,
+        tags: Sequence[str] = (),
         tag_column: NDArray[np.integer] | None = None,
     ) -> NDArray[np.int32]:
         """The emission ids of a whole column of word ids, each distinct word looked at once.
@@ -102,15 +103,13 @@ class Lexicon:
         >>> lexicon.encode_column(["b", "c"], np.array([1, 0, 0]), np.array([True, False, False]))
         array([2, 1, 1], dtype=int32)
         """
-        if tags is None or tag_column is None:
-            tags, tag_column = [], np.full(len(word_column), -1)
-        columns = np.stack([word_column, initial_column, tag_column]).astype(np.int64)
-        distinct, inverse = np.unique(columns, axis=1, return_inverse=True)
+        tag_columns = [] if tag_column is None else [tag_column]
+        distinct, place, _ = distinct_rows(word_column, initial_column, *tag_columns)
         ids = [
-            self.emission(words[word], bool(initial), tags[tag] if tag >= 0 else None)
-            for word, initial, tag in distinct.T.tolist()
+            self.emission(words[word], bool(initial), *(tags[identity] for identity in tag))
+            for word, initial, *tag in zip(*(part.tolist() for part in distinct), strict=True)
         ]
-        return np.array(ids, dtype=np.int32)[inverse.ravel()]
+        return np.array(ids, dtype=np.int32)[place]
 
     def emission(self, word: str, initial: bool = False, tag: str | None = None) -> int:
         """The emission id of a word: its own if it is known, else that of its class.

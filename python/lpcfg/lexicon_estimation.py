@@ -23,8 +23,8 @@ from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from lpcfg.errors import InputError
 from lpcfg.lexicon import Lexicon
@@ -107,48 +107,44 @@ def estimate_from_columns(
     classifier = choose_classes(table, chosen)
     names, row_class, prior_class = class_rows(table, classifier)
 
-    # Rows of these matrices are emissions: known words, classes, or both in this order.
-    emission_of_word = np.cumsum(table.known) - 1
-    kept = table.known[table.word]
-    word_rows, vocabulary = emission_of_word[table.word[kept]], int(table.known.sum())
-    size = len(symbols)
-    word_symbols = count_matrix(
-        table.count[kept], word_rows, table.symbol[kept], (vocabulary, size)
-    )
+    # Rows of these matrices are emissions: the known words, then the classes.
+    kept, fed = table.known[table.word], table.feeds
+    vocabulary = int(table.known.sum())
+    word_rows = (np.cumsum(table.known) - 1)[table.word[kept]]
+    counts = np.concatenate([table.count[kept], table.count[fed]])
+    rows = np.concatenate([word_rows, vocabulary + row_class[fed]])
+    columns = np.concatenate([table.symbol[kept], table.symbol[fed]])
+    emissions = vocabulary + len(names)
+    symbol_counts = count_matrix(counts, rows, columns, (emissions, len(symbols)))
+    # Smoothing gives most emissions most tags, so that a dense matrix is no larger.
+    tag_shape = (emissions, len(table.tags))
+    tag_counts = count_matrix(counts, rows, table.tag[columns], tag_shape).toarray()
+    word_tags, class_tags = np.split(tag_counts, [vocabulary])
+
     word_classes = count_matrix(
         table.count[kept], word_rows, prior_class[kept], (vocabulary, len(names))
     )
-    fed = table.feeds
-    class_symbols = count_matrix(
-        table.count[fed], row_class[fed], table.symbol[fed], (len(names), size)
+    smooth_class_tags = _class_tags(names, classifier, class_tags, chosen)
+    totals = word_tags.sum(axis=1, keepdims=True)
+    prior = word_classes @ smooth_class_tags / totals
+    smooth_word_tags = (word_tags + chosen.word_smoothing * prior) / (
+        totals + chosen.word_smoothing
     )
-    tag_of_symbol = count_matrix(np.ones(size), np.arange(size), table.tag, (size, len(table.tags)))
-
-    class_tags = _class_tags(names, classifier, (class_symbols @ tag_of_symbol).toarray(), chosen)
-    word_tags = _shrink(
-        word_symbols @ tag_of_symbol,
-        _scale_rows(word_classes, 1.0 / word_classes.sum(axis=1)) @ class_tags,
-        chosen.word_smoothing,
-    )
-    symbol_given_emission = _spread_over_chains(
-        sparse.vstack([word_tags, class_tags], format="csr"),
-        sparse.vstack([word_symbols, class_symbols], format="csr"),
-        tag_of_symbol,
+    joint = _spread_over_chains(
+        np.vstack([smooth_word_tags, smooth_class_tags]),
+        tag_counts,
+        symbol_counts,
+        np.concatenate([totals.ravel(), _class_mass(table, class_tags, chosen)]),
+        table.tag,
         chosen,
     )
-    emission_mass = np.concatenate(
-        [word_symbols.sum(axis=1), _class_mass(table, class_symbols, chosen)]
-    )
-    joint = _scale_rows(symbol_given_emission, emission_mass).tocsr()
-    joint.sort_indices()
-    symbol_mass = joint.sum(axis=0)
     return Lexicon(
         words=tuple(word for word, known in zip(words, table.known, strict=True) if known),
         classes=tuple(names),
         classifier=classifier,
         offsets=joint.indptr.astype(np.int64),
         symbols=joint.indices.astype(np.int32),
-        probabilities=joint.data / symbol_mass[joint.indices],
+        probabilities=joint.data,
         lowercase_initial=chosen.lowercase_initial,
     )
 
@@ -158,7 +154,7 @@ def _class_tags(
     classifier: WordClasses,
     own: NDArray[np.float64],
     options: LexiconOptions,
-) -> sparse.csr_array:
+) -> NDArray[np.float64]:
     """P(tag | class): a class leans on all words below it, these on the next more general class."""
     strength = 0.0 if classifier.tells_tag else options.class_smoothing
     ids = {name: identity for identity, name in enumerate(names)}
@@ -170,19 +166,18 @@ def _class_tags(
     general[0] = below[0] / below[0].sum()
     for child in range(1, len(names)):
         general[child] = _shrink_row(below[child], general[parents[child]], strength)
-    rows = [_shrink_row(*pair, strength) for pair in zip(own, general, strict=True)]
-    return sparse.csr_array(np.stack(rows))
+    return np.stack([_shrink_row(*pair, strength) for pair in zip(own, general, strict=True)])
 
 
 def _class_mass(
-    table: WordTable, class_symbols: sparse.csr_array, options: LexiconOptions
+    table: WordTable, class_tags: NDArray[np.float64], options: LexiconOptions
 ) -> NDArray[np.float64]:
     """How many tokens the unknown words of each class are worth.
 
     Replaced words are worth what they counted. Otherwise unknown words are altogether as frequent
     as words seen once (Good and Turing), and shared out among the classes as rare words are.
     """
-    tokens: NDArray[np.float64] = class_symbols.sum(axis=1)
+    tokens: NDArray[np.float64] = class_tags.sum(axis=1)
     if options.replace:
         replaced = ~table.known[table.word]
         unknown = table.count[replaced].sum()
@@ -193,63 +188,46 @@ def _class_mass(
 
 
 def _spread_over_chains(
-    tag_given_emission: sparse.csr_array,
-    symbol_counts: sparse.csr_array,
-    tag_of_symbol: sparse.csr_array,
+    tag_given_emission: NDArray[np.float64],
+    tag_counts: NDArray[np.float64],
+    symbol_counts: scipy.sparse.csr_array,
+    emission_mass: NDArray[np.float64],
+    tag: NDArray[np.int64],
     options: LexiconOptions,
-) -> sparse.csr_array:
-    """P(symbol | emission) = P(tag | emission) P(symbol | tag, emission)."""
+) -> scipy.sparse.csr_array:
+    """P(emission | symbol), for which Bayes' rule needs all emissions of a symbol at once.
+
+    Its numerator is P(emission) P(tag | emission) P(symbol | tag, emission).
+    """
     strength = options.chain_smoothing
-    tag_counts = symbol_counts @ tag_of_symbol
-    seen = _values_at(tag_counts, tag_given_emission)
-    kept = (seen > 0) | (tag_given_emission.data >= options.prune)
-    weight = np.divide(1.0, seen + strength, out=np.zeros_like(seen), where=seen + strength > 0)
-    # Without a strength, a tag that the emission never had still needs chains: those of the prior.
-    prior_weight = np.where(seen + strength > 0, strength * weight, 1.0)
-    by_counts = _with_data(tag_given_emission, tag_given_emission.data * weight * kept)
-    by_prior = _with_data(tag_given_emission, tag_given_emission.data * prior_weight * kept)
-    chains = _scale_rows(tag_of_symbol, symbol_counts.sum(axis=0)).T
-    chains = _scale_rows(chains.tocsr(), _reciprocal(chains.sum(axis=1)))
-    smooth = by_prior @ chains
-    smooth = _with_data(smooth, smooth.data * (smooth.data >= options.prune))
-    return (by_counts @ tag_of_symbol.T).multiply(symbol_counts).tocsr() + smooth
-
-
-def _with_data(matrix: sparse.csr_array, data: NDArray[np.float64]) -> sparse.csr_array:
-    """The matrix with other values in its places; zeros give theirs up."""
-    result = sparse.csr_array((data, matrix.indices, matrix.indptr), shape=matrix.shape, copy=True)
-    result.eliminate_zeros()
-    return result
-
-
-def _values_at(matrix: sparse.csr_array, pattern: sparse.csr_array) -> NDArray[np.float64]:
-    """The values of ``matrix`` at the stored entries of ``pattern``; zero where it has none."""
-    keys, wanted = (
-        np.repeat(np.arange(part.shape[0]), np.diff(part.indptr)) * part.shape[1] + part.indices
-        for part in (matrix, pattern)
-    )
-    order = np.argsort(keys)
-    place = np.minimum(np.searchsorted(keys, wanted, sorter=order), len(keys) - 1)
-    found = order[place]
-    return np.where(keys[found] == wanted, matrix.data[found], 0.0)
-
-
-def _scale_rows(matrix: sparse.csr_array, factors: NDArray[np.float64]) -> sparse.csr_array:
-    return sparse.diags_array(factors) @ matrix
-
-
-def _reciprocal(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    return np.divide(1.0, values, out=np.zeros_like(values), where=values > 0)
-
-
-def _shrink(counts: sparse.csr_array, prior: sparse.csr_array, strength: float) -> sparse.csr_array:
-    """(counts + strength * prior) / (total + strength) for rows with counts."""
-    return _scale_rows(counts + strength * prior, 1.0 / (counts.sum(axis=1) + strength))
+    by_symbol = symbol_counts.tocsc()
+    symbol_mass, tag_mass = by_symbol.sum(axis=0), tag_counts.sum(axis=0)
+    possible = (tag_counts > 0) | (tag_given_emission >= options.prune)
+    found = [(np.empty(0, dtype=np.int64), np.empty(0))] * len(tag)
+    for number in range(len(tag_mass)):
+        emissions = np.flatnonzero(possible[:, number])
+        share = tag_given_emission[emissions, number]
+        total = tag_counts[emissions, number] + strength
+        own_weight = share / np.where(total > 0, total, 1)
+        # Without a strength, a tag that the emission never had still needs chains: the prior's.
+        prior_weight = np.where(total > 0, strength * own_weight, share)
+        for symbol in np.flatnonzero(tag == number).tolist():
+            own = slice(*by_symbol.indptr[symbol : symbol + 2])
+            seen = np.searchsorted(emissions, by_symbol.indices[own])
+            column = prior_weight * (symbol_mass[symbol] / tag_mass[number])
+            column[column < options.prune] = 0
+            column[seen] += by_symbol.data[own] * own_weight[seen]
+            column *= emission_mass[emissions]
+            kept = np.flatnonzero(column)
+            found[symbol] = emissions[kept], column[kept] / column.sum()
+    rows, probabilities = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    ends = np.cumsum([0, *(len(emissions) for emissions, _ in found)])
+    return scipy.sparse.csc_array((probabilities, rows, ends), shape=symbol_counts.shape).tocsr()
 
 
 def _shrink_row(
     counts: NDArray[np.float64], prior: NDArray[np.float64], strength: float
 ) -> NDArray[np.float64]:
-    """The same for one dense row, which is its prior if there is nothing else to go by."""
+    """(counts + strength * prior) / (total + strength); the prior if nothing else is known."""
     total = counts.sum() + strength
     return (counts + strength * prior) / total if total > 0 else prior

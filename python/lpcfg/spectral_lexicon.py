@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from lpcfg.lexicon import Lexicon
 from lpcfg.treebank import Treebank
@@ -53,7 +53,7 @@ class StateProfiles:
         self.first_own = 1 + len(class_keys)
         row = np.concatenate([1 + of_class, self.first_own + of_own])
         member = np.concatenate([nodes[speaks], nodes])
-        belongs = sparse.csr_array(
+        belongs = scipy.sparse.csr_array(
             (np.ones(len(row), dtype=np.float32), (row, member)),
             shape=(self.first_own + len(own_keys), len(treebank.symbol)),
         )
@@ -94,7 +94,7 @@ class StateProfiles:
         symbols = self.lexicon.symbols
         probabilities = self.lexicon.probabilities.astype(np.float32)
         sums: Floats = (
-            sparse.csr_array(
+            scipy.sparse.csr_array(
                 (probabilities, (symbols, self.row)), shape=(len(states), len(profiles))
             )
             @ profiles

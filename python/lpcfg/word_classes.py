@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import unicodedata
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
-from scipy import sparse
+import scipy
 
 from lpcfg.errors import ModelFileError
 
@@ -60,10 +59,14 @@ class WordClasses(ABC):
     def fallbacks(self, name: str) -> tuple[str, ...]:
         """More and more general classes for ``name``, ending with ``UNK``.
 
+        Suffixes grow shorter, then the shape loses its features one by one.
+
         >>> EnglishClasses().fallbacks("UNK-LC-NUM-DASH")
         ('UNK-LC-NUM', 'UNK-LC', 'UNK')
+        >>> LearntClasses(frozenset()).fallbacks("UNK-lower-dash~ed")
+        ('UNK-lower-dash~d', 'UNK-lower-dash', 'UNK-lower', 'UNK')
         """
-        return tuple(_drop_features(name))
+        return _more_general(name)
 
     def to_dict(self) -> dict[str, object]:
         """Everything :func:`word_classes_from_dict` needs, as JSON can hold it.
@@ -74,12 +77,18 @@ class WordClasses(ABC):
         return {"kind": self.kind}
 
 
-def _drop_features(name: str) -> Iterator[str]:
-    while _FEATURE in name:
-        name = name.rpartition(_FEATURE)[0]
-        yield name
-    if name != UNKNOWN:
-        yield UNKNOWN
+@lru_cache(maxsize=1 << 16)
+def _more_general(name: str) -> tuple[str, ...]:
+    if name == UNKNOWN:
+        return ()
+    shape, _, suffix = name.partition(_SUFFIX)
+    if len(suffix) > 1:
+        parent = shape + _SUFFIX + suffix[1:]
+    elif suffix:
+        parent = shape
+    else:
+        parent = shape.rpartition(_FEATURE)[0] or UNKNOWN
+    return (parent, *_more_general(parent))
 
 
 @dataclass(frozen=True)
@@ -212,14 +221,6 @@ class LearntClasses(WordClasses):
             (name for name in (finest, *self.fallbacks(finest)) if name in self.names), UNKNOWN
         )
 
-    def fallbacks(self, name: str) -> tuple[str, ...]:
-        """Shorter and shorter suffixes, then fewer and fewer features of the shape.
-
-        >>> LearntClasses(frozenset()).fallbacks("UNK-lower-dash~ed")
-        ('UNK-lower-dash~d', 'UNK-lower-dash', 'UNK-lower', 'UNK')
-        """
-        return _more_general(name)
-
     def to_dict(self) -> dict[str, object]:
         """The classes in alphabetical order, and the length limit of suffixes.
 
@@ -236,9 +237,9 @@ class LearntClasses(WordClasses):
     def learn(
         cls,
         words: Sequence[str],
-        initial: Sequence[bool] | NDArray[np.bool_],
-        known_lowercase: Sequence[bool] | NDArray[np.bool_],
-        tag_counts: sparse.csr_array,
+        initial: Sequence[bool],
+        known_lowercase: Sequence[bool],
+        tag_counts: scipy.sparse.csr_array,
         *,
         limit: int = 200,
         support: int = 10,
@@ -252,32 +253,31 @@ class LearntClasses(WordClasses):
         words have the tags of the shorter one in the same proportions takes up no place.
 
         >>> words = ["walked", "talked", "asked", "bread", "head", "road"]
-        >>> tags = sparse.csr_array([[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 3)
+        >>> tags = scipy.sparse.csr_array([[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 3)
         >>> no = [False] * 6
         >>> sorted(LearntClasses.learn(words, no, no, tags, support=3, limit=2).names)
         ['UNK-lower~ad', 'UNK-lower~ed']
         """
-        blank = cls(frozenset(), longest_suffix)
         ids: dict[str, int] = {UNKNOWN: 0}
         parents = [0]
-        members: list[int] = []
-        classes: list[int] = []
-        for row, (word, opens, known) in enumerate(
-            zip(words, initial, known_lowercase, strict=True)
-        ):
-            finest = _finest_class(word, bool(opens), bool(opens and known), longest_suffix)
-            parent = 0
-            for name in (*reversed(blank.fallbacks(finest)), finest):
-                identity = ids.setdefault(name, len(ids))
-                if identity == len(parents):
-                    parents.append(parent)
-                parent = identity
-                members.append(row)
-                classes.append(identity)
-        shape = (len(ids), len(words))
-        membership = sparse.coo_array((np.ones(len(classes)), (classes, members)), shape=shape)
-        counts = (membership.tocsr() @ tag_counts).toarray()
-        supports = np.bincount(classes, minlength=len(ids))
+        members = []
+        for word, opens, known in zip(words, initial, known_lowercase, strict=True):
+            finest = _finest_class(word, opens, opens and known, longest_suffix)
+            if finest not in ids:
+                # More general classes come first, so that numbers fall on the way to the root.
+                new = [name for name in (finest, *_more_general(finest)) if name not in ids]
+                for name in reversed(new):
+                    parents.append(ids[_more_general(name)[0]])
+                    ids[name] = len(ids)
+            members.append(ids[finest])
+        membership = scipy.sparse.csr_array(
+            (np.ones(len(words)), (members, np.arange(len(words)))), shape=(len(ids), len(words))
+        )
+        counts = (membership @ tag_counts).toarray()
+        supports = np.bincount(members, minlength=len(ids))
+        for identity in range(len(ids) - 1, 0, -1):
+            counts[parents[identity]] += counts[identity]
+            supports[parents[identity]] += supports[identity]
         totals = counts.sum(axis=1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.where(counts > 0, np.log(counts / totals), 0.0)
@@ -291,46 +291,50 @@ class LearntClasses(WordClasses):
         return cls(frozenset(name for _, name in sorted(worth)[:limit]), longest_suffix)
 
 
-@lru_cache(maxsize=1 << 16)
-def _more_general(name: str) -> tuple[str, ...]:
-    shape, _, suffix = name.partition(_SUFFIX)
-    shorter = [shape + _SUFFIX + suffix[start:] for start in range(1, len(suffix))]
-    return (*shorter, *([shape] if suffix else []), *_drop_features(shape))
+class _CharacterKinds(dict[int, str]):
+    """A letter for what matters of each character: what :meth:`str.translate` needs."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        category = unicodedata.category(character)
+        if category[0] in "LM":
+            upper = character.isupper() or character.istitle()
+            kind = "U" if upper else "l" if character.islower() else "a"
+        elif category[0] == "N":
+            kind = "9"
+        else:
+            kind = "-" if category == "Pd" else "."
+        self[code] = kind
+        return kind
+
+
+_KINDS = _CharacterKinds()
 
 
 # Estimation asks for the class of a word several times: to learn, to count, to look up.
 @lru_cache(maxsize=1 << 16)
 def _finest_class(word: str, initial: bool, known_lowercase: bool, longest_suffix: int) -> str:
     """Shape and longest possible suffix of a word, as Unicode knows its characters."""
-    features = [UNKNOWN]
-    upper = [character.isupper() or character.istitle() for character in word]
-    lower = any(character.islower() for character in word)
-    categories = [unicodedata.category(character) for character in word]
-    letters = [category[0] in "LM" for category in categories]
-    if any(upper):
-        if upper[0] and not any(upper[1:]):
-            if initial:
-                features += ["initial", "known"] if known_lowercase else ["initial"]
-            else:
-                features.append("title")
+    kinds = word.translate(_KINDS)
+    shape = UNKNOWN
+    if "U" in kinds:
+        if kinds.rfind("U") > 0:
+            shape += "-mixed" if "l" in kinds else "-upper"
+        elif initial:
+            shape += "-initial-known" if known_lowercase else "-initial"
         else:
-            features.append("mixed" if lower else "upper")
-    elif lower:
-        features.append("lower")
-    elif any(letters):
-        features.append("letters")
-    if any(category[0] == "N" for category in categories):
-        features.append("digit")
-    if "Pd" in categories:
-        features.append("dash")
-    if any(category[0] in "PSCZ" and category != "Pd" for category in categories):
-        features.append("symbol")
-    length = 0
+            shape += "-title"
+    elif "l" in kinds:
+        shape += "-lower"
+    elif "a" in kinds:
+        shape += "-letters"
+    for kind, feature in (("9", "-digit"), ("-", "-dash"), (".", "-symbol")):
+        if kind in kinds:
+            shape += feature
     # One character at least stays for the stem: a suffix that is the whole word is no suffix.
-    while length < min(longest_suffix, len(word) - 1) and letters[-1 - length]:
-        length += 1
-    shape = _FEATURE.join(features)
-    return shape + _SUFFIX + word[len(word) - length :].lower() if length else shape
+    letters = len(kinds) - len(kinds.rstrip("Ula"))
+    length = min(letters, longest_suffix, len(word) - 1)
+    return shape + _SUFFIX + word[-length:].lower() if length > 0 else shape
 
 
 def word_classes_from_dict(data: Mapping[str, object]) -> WordClasses:

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
+from lpcfg.columns import Whole, distinct_rows
 from lpcfg.lexicon import opens_sentence
 from lpcfg.lexicon_options import LexiconOptions
 from lpcfg.symbol import Symbol
@@ -50,7 +51,7 @@ class WordTable:
 
     words: Sequence[str]
     tags: list[str]
-    tag: NDArray[np.int64]  # by symbol
+    tag: NDArray[np.int64]  # by symbol, -1 for those without words
     word: NDArray[np.int64]  # by row, as are the next four
     initial: NDArray[np.bool_]
     symbol: NDArray[np.int64]
@@ -76,19 +77,22 @@ class WordTable:
         >>> table.tags, table.known
         (['X'], array([ True]))
         """
-        columns = np.stack([word_column, initial_column, symbol_column]).astype(np.int64)
-        (word, initial, symbol), count = np.unique(columns, axis=1, return_counts=True)
+        (word, initial, symbol), _, count = distinct_rows(
+            word_column, initial_column, symbol_column
+        )
         totals = np.bincount(word, weights=count, minlength=len(words))
         known = totals > (options.rare if options.replace else 0)
         feeds = totals[word] <= options.rare
         vocabulary = {text for text, is_known in zip(words, known, strict=True) if is_known}
         lowered = [text.lower() for text in words]
-        tags = sorted({symbol.labels[-1] for symbol in symbols})
-        tag_ids = {tag: identity for identity, tag in enumerate(tags)}
+        emitting = {identity: symbols[identity].labels[-1] for identity in np.unique(symbol)}
+        tags = sorted(set(emitting.values()))
+        tag = np.full(len(symbols), -1, dtype=np.int64)
+        tag[list(emitting)] = [tags.index(name) for name in emitting.values()]
         return cls(
             words=words,
             tags=tags,
-            tag=np.array([tag_ids[symbol.labels[-1]] for symbol in symbols], dtype=np.int64),
+            tag=tag,
             word=word,
             initial=initial.astype(bool),
             symbol=symbol,
@@ -120,19 +124,14 @@ def choose_classes(table: WordTable, options: LexiconOptions) -> WordClasses:
     if options.classes == "tag":
         return TagClasses()
     fed = table.feeds
-    pairs, row = np.unique(
-        np.stack([table.word[fed], table.initial[fed]]), axis=1, return_inverse=True
-    )
+    (word, initial), row, _ = distinct_rows(table.word[fed], table.initial[fed])
     tag_counts = count_matrix(
-        table.count[fed],
-        row.ravel(),
-        table.tag[table.symbol[fed]],
-        (pairs.shape[1], len(table.tags)),
+        table.count[fed], row, table.tag[table.symbol[fed]], (len(word), len(table.tags))
     )
     return LearntClasses.learn(
-        [table.words[word] for word in pairs[0]],
-        pairs[1].astype(bool),
-        table.known_lowercase[pairs[0]],
+        [table.words[identity] for identity in word.tolist()],
+        initial.astype(bool).tolist(),
+        table.known_lowercase[word].tolist(),
         tag_counts,
         limit=options.class_limit,
         support=options.class_support,
@@ -152,37 +151,38 @@ def class_rows(
     >>> class_rows(table, EnglishClasses())
     (['UNK', 'UNK-LC'], array([1]), array([1]))
     """
-    rows = list(
-        zip(
-            table.word.tolist(),
-            table.initial.tolist(),
-            table.tag[table.symbol].tolist(),
-            strict=True,
+
+    def classify(*columns: Whole) -> tuple[list[str], NDArray[np.int64]]:
+        # Columns are words, initials and maybe tags; each distinct row is looked at once.
+        distinct, row, _ = distinct_rows(*columns)
+        names = [
+            classifier.class_of(
+                table.words[word],
+                bool(initial),
+                bool(table.known_lowercase[word]),
+                *(table.tags[identity] for identity in tag),
+            )
+            for word, initial, *tag in zip(*(part.tolist() for part in distinct), strict=True)
+        ]
+        return names, row
+
+    def resolve(names: list[str]) -> NDArray[np.int64]:
+        return np.array(
+            [
+                next(ids[known] for known in (name, *classifier.fallbacks(name)) if known in ids)
+                for name in names
+            ]
         )
-    )
-    class_of = {
-        (word, initial, tag): classifier.class_of(
-            table.words[word],
-            initial,
-            bool(table.known_lowercase[word]),
-            table.tags[tag] if tag >= 0 else None,
-        )
-        for word, initial, tag in {*rows, *((word, initial, -1) for word, initial, _ in rows)}
-    }
-    fed = {class_of[row] for row, feeds in zip(rows, table.feeds, strict=True) if feeds}
+
+    prior, prior_row = classify(table.word, table.initial)
+    own, own_row = prior, prior_row
+    if classifier.tells_tag:
+        own, own_row = classify(table.word, table.initial, table.tag[table.symbol])
+    fed = {own[row] for row in np.unique(own_row[table.feeds]).tolist()}
     fed |= {UNKNOWN, *(general for name in fed for general in classifier.fallbacks(name))}
     names = sorted(fed, key=lambda name: (len(classifier.fallbacks(name)), name))
     ids = {name: identity for identity, name in enumerate(names)}
-
-    def resolve(name: str) -> int:
-        return next(ids[known] for known in (name, *classifier.fallbacks(name)) if known in ids)
-
-    resolved = {key: resolve(name) for key, name in class_of.items()}
-    return (
-        names,
-        np.array([resolved[row] for row in rows], dtype=np.int64),
-        np.array([resolved[word, initial, -1] for word, initial, _ in rows], dtype=np.int64),
-    )
+    return names, resolve(own)[own_row], resolve(prior)[prior_row]
 
 
 def count_matrix(
@@ -190,11 +190,11 @@ def count_matrix(
     rows: NDArray[np.integer],
     columns: NDArray[np.integer],
     shape: tuple[int, int],
-) -> sparse.csr_array:
+) -> scipy.sparse.csr_array:
     """A sparse matrix of counts, those of the same place added up.
 
     >>> count_matrix(np.ones(3), np.array([0, 0, 1]), np.array([1, 1, 0]), (2, 2)).toarray()
     array([[0., 2.],
            [1., 0.]])
     """
-    return sparse.coo_array((counts, (rows, columns)), shape=shape).tocsr()
+    return scipy.sparse.coo_array((counts, (rows, columns)), shape=shape).tocsr()
