@@ -93,7 +93,10 @@ def test_an_unknown_tag_is_named_with_the_nearest_known_ones():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"decoder": "best"}, "decoder must be one of max-f1, max-recall, viterbi, not 'best'"),
+        (
+            {"decoder": "best"},
+            "decoder must be one of max-f1, max-recall, max-rule, viterbi, not 'best'",
+        ),
         ({"prune": 1.0}, "coarse threshold must be from 0 to below 1, not 1.0"),
         ({"prune": -0.1}, "not -0.1"),
         ({"prune": math.nan}, "not nan"),

@@ -19,7 +19,7 @@ from lpcfg.tree import Tree
 
 __all__ = ["DECODERS", "STATUSES", "LabelledSpan", "Parse", "Parser", "Pruning", "tree_from_spans"]
 
-DECODERS = ("max-f1", "max-recall", "viterbi")
+DECODERS = ("max-f1", "max-recall", "max-rule", "viterbi")
 
 #: What became of a sentence; see :class:`Parse`.
 STATUSES = ("parsed", "loosened", "smoothed", "fragments", "backbone", "negative")
@@ -93,9 +93,10 @@ class Parser:
 
     ``decoder`` is what the best tree maximises: ``max-f1`` the expected F1 of its labelled
     brackets, ``max-recall`` the expected number of right nodes of the binary tree (Goodman 1996),
-    ``viterbi`` the tree's probability. ``prune`` is a :class:`Pruning`, one
-    threshold for both passes, or None for an exact and slow search. ``n_jobs`` is the number of
-    threads, -1 for one on each core; the result does not depend on it.
+    ``max-rule`` the product of the posterior probabilities of its rules (Petrov & Klein 2007),
+    ``viterbi`` the tree's probability. ``prune`` is a :class:`Pruning`, one threshold for both
+    passes, or None for an exact and slow search. ``n_jobs`` is the number of threads, -1 for one on
+    each core; the result does not depend on it.
 
     >>> grammar = Grammar.from_string("S -> NP VP [1] \n NP -> 'it' [1] \n VP -> 'rained' [1]")
     >>> print(Parser(grammar).parse(words=["it", "rained"]))
@@ -115,7 +116,7 @@ class Parser:
         if decoder == "viterbi" and grammar.latent is not None:
             raise InputError(
                 "the best tree of a grammar with latent states cannot be found by viterbi; "
-                "use max-f1 or max-recall"
+                "use max-f1, max-recall or max-rule"
             )
         if not isinstance(prune, Pruning):
             prune = Pruning(0.0, 0.0) if prune is None else Pruning(prune, prune)

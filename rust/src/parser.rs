@@ -10,11 +10,12 @@ use crate::chart::coarse::{CoarseChart, CoarseGrammar};
 use crate::chart::latent::{Answer, LatentPass};
 use crate::chart::marginals::LabelMarginals;
 use crate::chart::pcfg::{Bounds, Chart, PcfgPass};
+use crate::chart::rule_posteriors::RulePosteriors;
 use crate::decode::{
-    Best, Derivation, ExpectedGain, KBest, Node, Objective, PackedForest, Viterbi, cover,
-    latent_log_probability,
+    Best, Derivation, ExpectedGain, KBest, Node, Objective, PackedForest, PcfgRules, Viterbi,
+    cover, latent_log_probability,
 };
-use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
+use crate::grammar::{Grammar, GrammarError, Latent, SymbolId, Token};
 
 /// What is maximised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -23,6 +24,8 @@ pub enum Decoder {
     MaxRecall,
     /// The expected F1 of labelled brackets.
     MaxF1,
+    /// The product of the posteriors of rules.
+    MaxRule,
     /// The probability of the tree.
     Viterbi,
 }
@@ -123,6 +126,7 @@ pub struct Workspace {
     latent: LatentPass,
     marginals: LabelMarginals,
     gain: ExpectedGain,
+    rules: RulePosteriors,
     best: Best,
 }
 
@@ -184,18 +188,17 @@ impl Parser {
                 continue;
             }
             let mut status = status;
-            if let Some(latent) = self.grammar.latent() {
+            let mut latent = self.grammar.latent();
+            if let Some(model) = latent {
                 let Workspace { words, chart, latent: pass, .. } = workspace;
-                match pass.run(&self.grammar, latent, sentence, words, chart, cancel)? {
+                match pass.run(&self.grammar, model, sentence, words, chart, cancel)? {
                     Answer::Positive => {}
                     Answer::Negative => status = Status::Negative,
-                    Answer::None => status = Status::Backbone,
+                    Answer::None => (status, latent) = (Status::Backbone, None),
                 }
             }
-            if let Some(mut trees) = self.decode(options, workspace, cancel)? {
-                if let Some(latent) = self.grammar.latent()
-                    && status != Status::Backbone
-                {
+            if let Some(mut trees) = self.decode(options, latent, workspace, cancel)? {
+                if let Some(latent) = latent {
                     let words = &workspace.words;
                     for tree in &mut trees {
                         tree.log_probability =
@@ -239,14 +242,16 @@ impl Parser {
         Ok(true)
     }
 
-    /// The best trees of the chart, or none if pruning broke all of them.
+    /// The best trees of the chart, whose posteriors are those of the latent model if there is one,
+    /// or none if pruning broke all of them.
     fn decode(
         &self,
         options: Options,
+        latent: Option<&Latent>,
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<Option<Vec<Derivation>>, Cancelled> {
-        let Workspace { words, chart, marginals, gain, best, .. } = workspace;
+        let Workspace { words, chart, latent: pass, marginals, gain, rules, best, .. } = workspace;
         marginals.prepare(&self.grammar, chart);
         let forest = PackedForest { grammar: &self.grammar, chart, words };
         match options.decoder {
@@ -258,6 +263,14 @@ impl Parser {
                 gain.prepare_f1(&self.grammar, chart, marginals);
                 maximise(forest, gain, best, options.candidates, cancel)
             }
+            Decoder::MaxRule => match latent {
+                None => maximise(forest, &PcfgRules(chart), best, options.candidates, cancel),
+                Some(latent) => {
+                    rules.reset(&self.grammar, chart);
+                    rules.multiply(&self.grammar, latent, pass, chart, cancel)?;
+                    maximise(forest, rules, best, options.candidates, cancel)
+                }
+            },
             Decoder::Viterbi => maximise(forest, &Viterbi, best, options.candidates, cancel),
         }
     }

@@ -10,11 +10,11 @@ use lpcfg_core::chart::coarse::{CoarseChart, CoarseGrammar};
 use lpcfg_core::chart::marginals::LabelMarginals;
 use lpcfg_core::chart::mask::Mask;
 use lpcfg_core::chart::pcfg::{Bounds, Chart, PcfgPass};
-use lpcfg_core::decode::{Best, ExpectedGain, KBest, Objective, PackedForest, Viterbi};
+use lpcfg_core::decode::{Best, ExpectedGain, KBest, Objective, PackedForest, PcfgRules, Viterbi};
 use lpcfg_core::grammar::{Grammar, SymbolId, Token};
 use lpcfg_core::parser::{Decoder, Options, Parser, Status, Workspace};
 use proptest::prelude::*;
-use support::{Case, case, close, key};
+use support::{Case, anchored_rules, case, close, key, rule_posteriors};
 
 fn exact_chart(case: &Case, grammar: &Grammar) -> Chart {
     let mut chart = Chart::default();
@@ -139,6 +139,36 @@ fn check_max_recall_and_f1(case: &Case) -> Result<(), TestCaseError> {
     })
 }
 
+/// The trees with the highest products of rule posteriors, in order.
+fn check_max_rule(case: &Case) -> Result<(), TestCaseError> {
+    let grammar = case.grammar(false);
+    let chart = exact_chart(case, &grammar);
+    let words = case.words();
+    let forest = PackedForest { grammar: &grammar, chart: &chart, words: &words };
+    let trees = case.trees();
+    let posteriors = rule_posteriors(&trees);
+    let product = |nodes: &[(u32, usize, usize)]| -> f64 {
+        anchored_rules(nodes).iter().map(|rule| posteriors[rule]).product()
+    };
+    let mut products: Vec<f64> = trees.iter().map(|tree| product(&tree.nodes)).collect();
+    products.sort_by(|a, b| b.total_cmp(a));
+    let objective = PcfgRules(&chart);
+    let mut best = Best::default();
+    best.fill(forest, &objective, &Cancel::new()).unwrap();
+    let found = best.tree(forest, &objective).map(|tree| product(&key(&tree.nodes)));
+    prop_assert_eq!(found.is_some(), !trees.is_empty());
+    if let Some(found) = found {
+        prop_assert!(close(found, products[0]));
+    }
+    let mut ranking = KBest::new(forest, &objective, &best);
+    for (rank, &expected) in products.iter().take(20).enumerate() {
+        let (score, tree) = ranking.tree(rank).unwrap();
+        prop_assert!(close(score.exp(), expected));
+        prop_assert!(close(product(&key(&tree.nodes)), expected));
+    }
+    Ok(())
+}
+
 /// With the grammar as its own projection the coarse pass computes the same posteriors.
 fn check_coarse_pass(case: &Case, threshold: f64) -> Result<(), TestCaseError> {
     let identity = Case { coarse: (0..case.symbols).collect(), ..case.clone() };
@@ -242,6 +272,16 @@ proptest! {
     #[test]
     fn max_recall_and_f1_with_unary_rules(case in case(true)) {
         check_max_recall_and_f1(&case)?;
+    }
+
+    #[test]
+    fn max_rule(case in case(false)) {
+        check_max_rule(&case)?;
+    }
+
+    #[test]
+    fn max_rule_with_unary_rules(case in case(true)) {
+        check_max_rule(&case)?;
     }
 
     #[test]

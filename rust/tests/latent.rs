@@ -6,12 +6,15 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lpcfg_core::cancel::Cancel;
+use lpcfg_core::chart::edges::EdgeFinder;
 use lpcfg_core::chart::latent::{Answer, LatentPass};
 use lpcfg_core::chart::pcfg::{Bounds, Chart, PcfgPass};
+use lpcfg_core::chart::rule_posteriors::RulePosteriors;
+use lpcfg_core::decode::{Best, PackedForest};
 use lpcfg_core::grammar::{Grammar, LatentArrays, Token};
 use lpcfg_core::parser::{Decoder, Options, Parser, Status, Workspace};
 use proptest::prelude::*;
-use support::{Case, Derived, case};
+use support::{Case, Derived, anchored_rules, case, key, rule_posteriors};
 
 /// A grammar with a number of states for each symbol and parameters drawn from a list.
 #[derive(Debug, Clone)]
@@ -46,6 +49,14 @@ fn latent_case(lowest: f32) -> impl Strategy<Value = LatentCase> {
     })
 }
 
+/// A sentence after the latent pass.
+struct Passed {
+    grammar: Grammar,
+    chart: Chart,
+    pass: LatentPass,
+    answer: Answer,
+}
+
 impl LatentCase {
     fn states(&self, symbol: u32) -> usize {
         self.arrays.states[symbol as usize] as usize
@@ -74,6 +85,25 @@ impl LatentCase {
             }
         }
         panic!("symbol {symbol} does not emit word {word}");
+    }
+
+    fn tokens(&self) -> Vec<Token> {
+        self.case.sentence.iter().map(|&word| Token::Word(word)).collect()
+    }
+
+    /// Run the passes over an unpruned chart; sentences without a tree are not looked at.
+    fn pass(&self) -> Result<Passed, TestCaseError> {
+        let grammar = self.grammar(false);
+        let (words, cancel) = (self.case.words(), Cancel::new());
+        let mut chart = Chart::default();
+        PcfgPass::default().run(&grammar, &words, Bounds::NONE, 0.0, &mut chart, &cancel).unwrap();
+        prop_assume!(chart.log_probability() > f64::NEG_INFINITY);
+        chart.prune(0.0);
+        let mut pass = LatentPass::default();
+        let answer = pass
+            .run(&grammar, grammar.latent().unwrap(), &self.tokens(), &words, &mut chart, &cancel)
+            .unwrap();
+        Ok(Passed { grammar, chart, pass, answer })
     }
 
     /// The vector of the first of some nodes in pre-order, and how many nodes it takes up.
@@ -116,21 +146,10 @@ impl LatentCase {
 }
 
 fn check_marginals(latent: &LatentCase) -> Result<(), TestCaseError> {
-    let grammar = latent.grammar(false);
-    let words = latent.case.words();
-    let tokens: Vec<Token> = latent.case.sentence.iter().map(|&w| Token::Word(w)).collect();
-    let mut chart = Chart::default();
-    PcfgPass::default()
-        .run(&grammar, &words, Bounds::NONE, 0.0, &mut chart, &Cancel::new())
-        .unwrap();
-    prop_assume!(chart.log_probability() > f64::NEG_INFINITY);
-    chart.prune(0.0);
+    let Passed { chart, answer, .. } = latent.pass()?;
     let trees = latent.weighted_trees();
     let total: f64 = trees.iter().map(|tree| tree.probability).sum();
     let size: f64 = trees.iter().map(|tree| tree.probability.abs()).sum();
-    let answer = LatentPass::default()
-        .run(&grammar, grammar.latent().unwrap(), &tokens, &words, &mut chart, &Cancel::new())
-        .unwrap();
     // Where positive and negative trees all but cancel, single precision cannot tell.
     prop_assume!(total.abs() > 1e-3 * size);
     if total > 0.0 {
@@ -156,10 +175,57 @@ fn check_marginals(latent: &LatentCase) -> Result<(), TestCaseError> {
     Ok(())
 }
 
+/// Posteriors of rules, and the tree with the highest product of them.
+fn check_max_rule(latent: &LatentCase) -> Result<(), TestCaseError> {
+    let Passed { grammar, chart, pass, .. } = latent.pass()?;
+    let trees = latent.weighted_trees();
+    let total: f64 = trees.iter().map(|tree| tree.probability).sum();
+    let size: f64 = trees.iter().map(|tree| tree.probability.abs()).sum();
+    prop_assume!(total.abs() > 1e-3 * size);
+    let expected = rule_posteriors(&trees);
+    let mut rules = RulePosteriors::default();
+    rules.reset(&grammar, &chart);
+    rules.multiply(&grammar, grammar.latent().unwrap(), &pass, &chart, &Cancel::new()).unwrap();
+    let mut finder = EdgeFinder::default();
+    let mut wrong = Vec::new();
+    for (start, end) in chart.cells().bottom_up() {
+        finder.for_each(&grammar, &chart, start, end, |edge| {
+            let split = edge.places[1];
+            let node = |item, start, end| (chart.symbol(item).0, start, end);
+            let rule = vec![
+                node(edge.item, start, end),
+                node(edge.left, start, split),
+                node(edge.right, split, end),
+            ];
+            let wanted = expected.get(&rule).copied().unwrap_or(0.0).abs();
+            let found = rules.log_edge(&edge).exp();
+            if (found - wanted).abs() > 1e-3 * (size / total.abs()).max(1.0) {
+                wrong.push((rule, found, wanted));
+            }
+        });
+    }
+    prop_assert!(wrong.is_empty(), "{wrong:?}");
+    let words = latent.case.words();
+    let forest = PackedForest { grammar: &grammar, chart: &chart, words: &words };
+    let mut best = Best::default();
+    best.fill(forest, &rules, &Cancel::new()).unwrap();
+    let found = best.tree(forest, &rules).unwrap();
+    let log_product = |nodes: &[(u32, usize, usize)]| -> f64 {
+        anchored_rules(nodes).iter().map(|rule| expected[rule].abs().ln()).sum()
+    };
+    let highest =
+        trees.iter().map(|tree| log_product(&tree.nodes)).fold(f64::NEG_INFINITY, f64::max);
+    // What single precision loses where trees cancel out may decide between two of them.
+    if size == total {
+        prop_assert!(log_product(&key(&found.nodes)) > highest - 1e-3);
+    }
+    Ok(())
+}
+
 /// The parser gives trees their probability under the latent model.
 fn check_tree_probability(latent: &LatentCase) -> Result<(), TestCaseError> {
     let parser = Parser::new(Arc::new(latent.grammar(true))).unwrap();
-    let tokens: Vec<Token> = latent.case.sentence.iter().map(|&w| Token::Word(w)).collect();
+    let tokens = latent.tokens();
     let options = Options {
         decoder: Decoder::MaxRecall,
         coarse_threshold: 0.0,
@@ -191,6 +257,16 @@ proptest! {
     #[test]
     fn marginals_of_linear_models(latent in latent_case(-0.5)) {
         check_marginals(&latent)?;
+    }
+
+    #[test]
+    fn max_rule_of_positive_models(latent in latent_case(0.01)) {
+        check_max_rule(&latent)?;
+    }
+
+    #[test]
+    fn max_rule_of_linear_models(latent in latent_case(-0.5)) {
+        check_max_rule(&latent)?;
     }
 
     #[test]

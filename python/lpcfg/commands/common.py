@@ -89,7 +89,8 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
         choices=DECODERS,
         default=DECODERS[0],
         help="what the best tree maximises: the expected F1 of its brackets, the expected number "
-        f"of right nodes, or its probability (default: {DECODERS[0]})",
+        "of right nodes, the product of the posteriors of its rules, or its probability "
+        f"(default: {DECODERS[0]})",
     )
     parser.add_argument(
         "--prune",

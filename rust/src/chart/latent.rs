@@ -161,6 +161,24 @@ impl LatentPass {
         Ok(if negative { Answer::Negative } else { Answer::Positive })
     }
 
+    /// The inside vector of an item, relative to the scale of its cell.
+    #[inline(always)]
+    pub(super) fn inside(&self, item: usize) -> &[f32] {
+        &self.inside[self.offsets[item]..self.offsets[item + 1]]
+    }
+
+    /// The outside vector of an item, relative to the inside scale of its cell and to Z.
+    #[inline(always)]
+    pub(super) fn outside(&self, item: usize) -> &[f32] {
+        &self.outside[self.offsets[item]..self.offsets[item + 1]]
+    }
+
+    /// The power of two by which the inside vectors of a cell are scaled.
+    #[inline(always)]
+    pub(super) fn exponent(&self, cell: usize) -> i32 {
+        self.exponents[cell]
+    }
+
     fn reset(&mut self, grammar: &Grammar, latent: &Latent, chart: &Chart) {
         self.offsets.clear();
         self.offsets.push(0);

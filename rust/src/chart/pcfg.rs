@@ -1,6 +1,7 @@
 //! Sparse inside-outside over the symbols of the grammar, where the coarse pass allows.
 
 use super::Cells;
+use super::edges::Edge;
 use super::mask::Mask;
 use super::scaling::{EMPTY, exponent, power_of_two};
 use crate::cancel::{Cancel, Cancelled};
@@ -81,6 +82,36 @@ impl Chart {
     /// The log-probability of the sentence, minus infinity if no tree spans it.
     pub fn log_probability(&self) -> f64 {
         self.log_probability
+    }
+
+    /// The expected number of times that an item is at the root of the tree, which its symbol is
+    /// with probability `probability`.
+    pub fn root_posterior(&self, item: usize, probability: f64) -> f64 {
+        let top = self.cells.index(0, self.cells.words());
+        probability * (self.log_inside(top, item) - self.log_probability).exp()
+    }
+
+    /// The expected number of times that an item emits its word, which its symbol does with
+    /// probability `probability`.
+    pub fn emission_posterior(&self, cell: usize, item: usize, probability: f64) -> f64 {
+        self.outside[item] * power_of_two(-self.exponents[cell]) * probability
+    }
+
+    /// The expected number of times that an item is rewritten by a binary rule over given parts.
+    #[inline]
+    pub fn edge_posterior(&self, edge: &Edge) -> f64 {
+        let [start, split, end] = edge.places;
+        let shift = self.exponents[self.cells.index(start, split)]
+            + self.exponents[self.cells.index(split, end)]
+            - self.exponents[edge.cell];
+        let children = self.inside[edge.left] * self.inside[edge.right] * power_of_two(shift);
+        self.outside[edge.item] * edge.probability * children
+    }
+
+    /// The expected number of times that an item is rewritten by a unary rule as another one of its
+    /// cell, divided by the probability of the rule.
+    pub fn unary_context(&self, item: usize, child: usize) -> f64 {
+        self.outside[item] * self.inside[child]
     }
 
     /// Drop the items whose posterior is below `threshold`.

@@ -2,6 +2,7 @@
 
 use super::{Derivation, Node, Objective, PackedForest};
 use crate::cancel::{Cancel, Cancelled};
+use crate::chart::edges::EdgeFinder;
 use crate::grammar::SymbolId;
 
 /// How an item is best made by a rule or an emission.
@@ -27,8 +28,7 @@ pub struct Best {
     made_score: Vec<f64>,
     score: Vec<f64>,
     below: Vec<Option<ChainBelow>>,
-    /// For the symbols of the current cell, their item plus one.
-    item_of_symbol: Vec<u32>,
+    edges: EdgeFinder,
 }
 
 impl Best {
@@ -48,7 +48,6 @@ impl Best {
         }
         self.below.clear();
         self.below.resize(chart.len(), None);
-        self.item_of_symbol.resize(forest.grammar.rules().number_of_symbols(), 0);
         let words = chart.cells().words();
         for width in 1..=words {
             cancel.check()?;
@@ -79,7 +78,7 @@ impl Best {
             let probability = forest.emission(position, forest.chart.symbol(item));
             if probability > 0.0 {
                 self.made[item] = Made::Emission { probability };
-                self.made_score[item] = objective.emission(item, probability);
+                self.made_score[item] = objective.emission(cell, item, probability);
             }
         }
     }
@@ -91,45 +90,19 @@ impl Best {
         start: usize,
         end: usize,
     ) {
-        let chart = forest.chart;
-        let pairs = forest.grammar.pairs();
-        let items = chart.items(chart.cells().index(start, end));
-        for item in items.clone() {
-            self.item_of_symbol[chart.symbol(item).index()] = item as u32 + 1;
-        }
-        for split in start + 1..end {
-            let right_items = chart.items(chart.cells().index(split, end));
-            if right_items.is_empty() {
-                continue;
+        let Self { made, made_score, score, edges, .. } = self;
+        edges.for_each(forest.grammar, forest.chart, start, end, |edge| {
+            let whole = score[edge.left] + score[edge.right] + objective.binary(&edge);
+            if whole > made_score[edge.item] {
+                made_score[edge.item] = whole;
+                made[edge.item] = Made::Binary {
+                    left: edge.left as u32,
+                    right: edge.right as u32,
+                    split: edge.places[1] as u32,
+                    probability: edge.probability,
+                };
             }
-            for left in chart.items(chart.cells().index(start, split)) {
-                let row = pairs.row(chart.symbol(left));
-                for right in right_items.clone() {
-                    let Some(pair) = row.get(chart.symbol(right)) else { continue };
-                    let children = self.score[left] + self.score[right];
-                    for rule in pairs.rules(pair) {
-                        let slot = self.item_of_symbol[rule.parent.index()];
-                        if slot == 0 || rule.probability == 0.0 {
-                            continue;
-                        }
-                        let item = slot as usize - 1;
-                        let score = children + objective.binary(item, rule.probability);
-                        if score > self.made_score[item] {
-                            self.made_score[item] = score;
-                            self.made[item] = Made::Binary {
-                                left: left as u32,
-                                right: right as u32,
-                                split: split as u32,
-                                probability: rule.probability,
-                            };
-                        }
-                    }
-                }
-            }
-        }
-        for item in items {
-            self.item_of_symbol[chart.symbol(item).index()] = 0;
-        }
+        });
     }
 
     fn fill_chains<O: Objective>(&mut self, forest: PackedForest<'_>, objective: &O, cell: usize) {
@@ -187,7 +160,7 @@ impl Best {
             if root == 0.0 || self.score[item] == f64::NEG_INFINITY {
                 continue;
             }
-            let score = self.score[item] + objective.root(root);
+            let score = self.score[item] + objective.root(item, root);
             if best.is_none_or(|(highest, _, _)| score > highest) {
                 best = Some((score, item, root));
             }

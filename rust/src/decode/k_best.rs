@@ -8,6 +8,7 @@ use std::collections::BinaryHeap;
 use rustc_hash::FxHashMap;
 
 use super::{Best, Derivation, Objective, PackedForest};
+use crate::chart::edges::EdgeFinder;
 
 /// A place with a ranked list of derivations: an item with or without unary chains on top.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -178,7 +179,7 @@ impl<'a, O: Objective> KBest<'a, O> {
             if root > 0.0 {
                 edges.push(Edge {
                     kind: EdgeKind::Root,
-                    score: self.objective.root(root),
+                    score: self.objective.root(item, root),
                     log_probability: root.ln(),
                     parts: vec![Place::Item { item, start: 0, end: words }],
                 });
@@ -220,41 +221,34 @@ impl<'a, O: Objective> KBest<'a, O> {
 
     fn rule_edges(&self, item: usize, start: usize, end: usize) -> Vec<Edge> {
         let chart = self.forest.chart;
-        let symbol = chart.symbol(item);
         let mut edges = Vec::new();
         if end - start == 1 {
-            let probability = self.forest.emission(start, symbol);
+            let cell = chart.cells().index(start, end);
+            let probability = self.forest.emission(start, chart.symbol(item));
             if probability > 0.0 {
                 edges.push(Edge {
                     kind: EdgeKind::Rule,
-                    score: self.objective.emission(item, probability),
+                    score: self.objective.emission(cell, item, probability),
                     log_probability: probability.ln(),
                     parts: Vec::new(),
                 });
             }
         }
-        let pairs = self.forest.grammar.pairs();
-        for split in start + 1..end {
-            for left in chart.items(chart.cells().index(start, split)) {
-                let row = pairs.row(chart.symbol(left));
-                for right in chart.items(chart.cells().index(split, end)) {
-                    let Some(pair) = row.get(chart.symbol(right)) else { continue };
-                    let rules = pairs.rules(pair).iter();
-                    for rule in rules.filter(|rule| rule.parent == symbol && rule.probability > 0.0)
-                    {
-                        edges.push(Edge {
-                            kind: EdgeKind::Rule,
-                            score: self.objective.binary(item, rule.probability),
-                            log_probability: rule.probability.ln(),
-                            parts: vec![
-                                Place::Item { item: left, start, end: split },
-                                Place::Item { item: right, start: split, end },
-                            ],
-                        });
-                    }
-                }
+        let finder = &mut EdgeFinder::default();
+        finder.for_each(self.forest.grammar, chart, start, end, |edge| {
+            if edge.item == item {
+                let split = edge.places[1];
+                edges.push(Edge {
+                    kind: EdgeKind::Rule,
+                    score: self.objective.binary(&edge),
+                    log_probability: edge.probability.ln(),
+                    parts: vec![
+                        Place::Item { item: edge.left, start, end: split },
+                        Place::Item { item: edge.right, start: split, end },
+                    ],
+                });
             }
-        }
+        });
         edges
     }
 

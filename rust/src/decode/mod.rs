@@ -1,20 +1,24 @@
 //! From a chart to trees.
 //!
 //! [`best`] finds the derivation that maximises an [`Objective`]; [`k_best`] the next best ones;
-//! [`objectives`] are what can be maximised; [`latent_tree`] weighs a tree by a latent model; [`fragments`] covers a sentence that no tree spans.
+//! [`objectives`] and [`max_rule`] are what can be maximised; [`latent_tree`] weighs a tree by a latent
+//! model; [`fragments`] covers a sentence that no tree spans.
 
 mod best;
 mod fragments;
 mod k_best;
 mod latent_tree;
+mod max_rule;
 mod objectives;
 
 pub use best::Best;
 pub use fragments::cover;
 pub use k_best::KBest;
 pub use latent_tree::latent_log_probability;
+pub use max_rule::PcfgRules;
 pub use objectives::{ExpectedGain, Viterbi};
 
+use crate::chart::edges::Edge;
 use crate::chart::pcfg::Chart;
 use crate::grammar::{Grammar, SymbolId};
 
@@ -43,12 +47,12 @@ pub struct Derivation {
 
 /// What a decoder maximises: a sum over the parts of a derivation.
 pub trait Objective {
-    /// A symbol of probability `probability` at the root of the tree.
-    fn root(&self, probability: f64) -> f64;
-    /// An item that emits its word.
-    fn emission(&self, item: usize, probability: f64) -> f64;
+    /// An item at the root of the tree, which its symbol is with probability `probability`.
+    fn root(&self, item: usize, probability: f64) -> f64;
+    /// An item of a cell that emits its word.
+    fn emission(&self, cell: usize, item: usize, probability: f64) -> f64;
     /// An item that is rewritten by a binary rule.
-    fn binary(&self, item: usize, probability: f64) -> f64;
+    fn binary(&self, edge: &Edge) -> f64;
     /// A chain of unary rules through `items` from top to bottom, exclusive of what the last one is
     /// made of.
     fn chain(&self, items: &[usize], log_probability: f64) -> f64;

@@ -1,6 +1,7 @@
 //! What can be maximised.
 
 use super::Objective;
+use crate::chart::edges::Edge;
 use crate::chart::marginals::LabelMarginals;
 use crate::chart::pcfg::Chart;
 use crate::grammar::Grammar;
@@ -10,16 +11,16 @@ use crate::grammar::Grammar;
 pub struct Viterbi;
 
 impl Objective for Viterbi {
-    fn root(&self, probability: f64) -> f64 {
+    fn root(&self, _item: usize, probability: f64) -> f64 {
         probability.ln()
     }
 
-    fn emission(&self, _item: usize, probability: f64) -> f64 {
+    fn emission(&self, _cell: usize, _item: usize, probability: f64) -> f64 {
         probability.ln()
     }
 
-    fn binary(&self, _item: usize, probability: f64) -> f64 {
-        probability.ln()
+    fn binary(&self, edge: &Edge) -> f64 {
+        edge.probability.ln()
     }
 
     fn chain(&self, _items: &[usize], log_probability: f64) -> f64 {
@@ -87,16 +88,16 @@ impl ExpectedGain {
 }
 
 impl Objective for ExpectedGain {
-    fn root(&self, _probability: f64) -> f64 {
+    fn root(&self, _item: usize, _probability: f64) -> f64 {
         0.0
     }
 
-    fn emission(&self, item: usize, _probability: f64) -> f64 {
+    fn emission(&self, _cell: usize, item: usize, _probability: f64) -> f64 {
         self.gains[item]
     }
 
-    fn binary(&self, item: usize, _probability: f64) -> f64 {
-        self.gains[item]
+    fn binary(&self, edge: &Edge) -> f64 {
+        self.gains[edge.item]
     }
 
     fn chain(&self, items: &[usize], _log_probability: f64) -> f64 {

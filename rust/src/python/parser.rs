@@ -180,6 +180,7 @@ impl PyParser {
         let decoder = match decoder {
             "max-f1" => Decoder::MaxF1,
             "max-recall" => Decoder::MaxRecall,
+            "max-rule" => Decoder::MaxRule,
             "viterbi" => Decoder::Viterbi,
             other => return Err(PyValueError::new_err(format!("no decoder {other:?}"))),
         };

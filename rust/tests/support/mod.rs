@@ -208,6 +208,36 @@ impl Case {
     }
 }
 
+/// A rule over its words: its parent and its children, none for a word, each over its span.
+pub type AnchoredRule = Vec<(u32, usize, usize)>;
+
+/// The rules of a derivation; the first has no parent and makes the root.
+pub fn anchored_rules(nodes: &[(u32, usize, usize)]) -> Vec<AnchoredRule> {
+    let mut rules = vec![vec![(u32::MAX, 0, 0), nodes[0]]];
+    for (place, &node) in nodes.iter().enumerate() {
+        let mut rule = vec![node];
+        if let Some(&first) = nodes.get(place + 1).filter(|child| child.1 < node.2) {
+            rule.push(first);
+            let second = nodes[place + 2..].iter().find(|child| child.1 == first.2);
+            rule.extend(second.filter(|_| first.2 < node.2));
+        }
+        rules.push(rule);
+    }
+    rules
+}
+
+/// The expected number of times that each rule is used, given weights of all trees.
+pub fn rule_posteriors(trees: &[Derived]) -> HashMap<AnchoredRule, f64> {
+    let total: f64 = trees.iter().map(|tree| tree.probability).sum();
+    let mut posteriors = HashMap::new();
+    for tree in trees {
+        for rule in anchored_rules(&tree.nodes) {
+            *posteriors.entry(rule).or_default() += tree.probability / total;
+        }
+    }
+    posteriors
+}
+
 /// Equal up to rounding.
 pub fn close(found: f64, expected: f64) -> bool {
     (found - expected).abs() <= 1e-9 * expected.abs().max(1e-9)

@@ -1,0 +1,185 @@
+//! Posteriors of rules over their words, under one latent model or multiplied over several.
+//!
+//! A rule a -> b c has the posterior |outside_a . T . (inside_b x inside_c)| / |Z|. The product of
+//! its tensor with the outside vector serves all splits of a cell, so that the cube of the number of
+//! states stays out of the loop over splits, and its square is left.
+
+use super::edges::{Edge, EdgeFinder};
+use super::latent::LatentPass;
+use super::pcfg::Chart;
+use super::scaling::power_of_two;
+use super::vectors::{add_scaled, dot};
+use crate::cancel::{Cancel, Cancelled};
+use crate::grammar::{Grammar, Latent};
+
+/// The logarithm of a posterior. What a chart has is never impossible, so that a value too small for
+/// its type is taken for the smallest there is.
+#[inline]
+pub fn log_posterior(posterior: f64) -> f64 {
+    posterior.max(f64::MIN_POSITIVE).ln()
+}
+
+/// Logarithms of the posteriors of all rules in a chart, in memory that is reused.
+#[derive(Debug, Default)]
+pub struct RulePosteriors {
+    /// The logarithms of items' posteriors, which are those of the rules at leaves and roots.
+    items: Vec<f64>,
+    /// The logarithms of the posteriors of binary rules, in the order of edges.
+    edges: Vec<f64>,
+    /// Where the edges of each cell start.
+    first_edge: Vec<usize>,
+    finder: EdgeFinder,
+    matrices: RuleMatrices,
+}
+
+/// For each rule that occurs in the current cell, its tensor times the outside vector of its parent.
+#[derive(Debug, Default)]
+struct RuleMatrices {
+    /// Where the matrix of each rule starts, plus one; zero if it has none.
+    place_of_rule: Vec<usize>,
+    rules: Vec<usize>,
+    values: Vec<f32>,
+}
+
+impl RuleMatrices {
+    /// The matrix of a rule, computed on first use.
+    #[inline(always)]
+    fn get(&mut self, latent: &Latent, rule: usize, outside: &[f32], length: usize) -> &[f32] {
+        let place = &mut self.place_of_rule[rule];
+        if *place == 0 {
+            let start = self.values.len();
+            *place = start + 1;
+            self.rules.push(rule);
+            self.values.resize(start + length, 0.0);
+            let tensor = latent.tensor(rule, outside.len() * length);
+            for (&outside, row) in outside.iter().zip(tensor.chunks_exact(length)) {
+                add_scaled(&mut self.values[start..], outside, row);
+            }
+        }
+        &self.values[*place - 1..][..length]
+    }
+
+    fn clear(&mut self) {
+        for &rule in &self.rules {
+            self.place_of_rule[rule] = 0;
+        }
+        self.rules.clear();
+        self.values.clear();
+    }
+}
+
+impl RulePosteriors {
+    /// Start a chart: all posteriors are one.
+    pub fn reset(&mut self, grammar: &Grammar, chart: &Chart) {
+        self.items.clear();
+        self.items.resize(chart.len(), 0.0);
+        self.edges.clear();
+        self.first_edge.clear();
+        self.first_edge.resize(chart.cells().count(), 0);
+        self.matrices.place_of_rule.resize(grammar.rules().binary().len(), 0);
+    }
+
+    /// Multiply by the posteriors of a latent model, whose pass over the chart was the last one.
+    pub fn multiply(
+        &mut self,
+        grammar: &Grammar,
+        latent: &Latent,
+        pass: &LatentPass,
+        chart: &Chart,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has just said that it knows these instructions.
+            return unsafe { self.multiply_avx2(grammar, latent, pass, chart, cancel) };
+        }
+        self.multiply_portable(grammar, latent, pass, chart, cancel)
+    }
+
+    /// The same code, compiled for wider vectors.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma,popcnt,bmi1")]
+    fn multiply_avx2(
+        &mut self,
+        grammar: &Grammar,
+        latent: &Latent,
+        pass: &LatentPass,
+        chart: &Chart,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        self.multiply_portable(grammar, latent, pass, chart, cancel)
+    }
+
+    #[inline(always)]
+    fn multiply_portable(
+        &mut self,
+        grammar: &Grammar,
+        latent: &Latent,
+        pass: &LatentPass,
+        chart: &Chart,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        for (item, log) in self.items.iter_mut().enumerate() {
+            *log += log_posterior(chart.posterior(item));
+        }
+        let words = chart.cells().words();
+        let mut done = 0;
+        for width in 2..=words {
+            cancel.check()?;
+            for start in 0..=words - width {
+                self.first_edge[chart.cells().index(start, start + width)] = done;
+                done += self.multiply_cell(grammar, latent, pass, chart, start, start + width);
+            }
+        }
+        Ok(())
+    }
+
+    /// Multiply the posteriors of a cell's edges, and return how many these are.
+    #[inline(always)]
+    fn multiply_cell(
+        &mut self,
+        grammar: &Grammar,
+        latent: &Latent,
+        pass: &LatentPass,
+        chart: &Chart,
+        start: usize,
+        end: usize,
+    ) -> usize {
+        let Self { edges, first_edge, finder, matrices, .. } = self;
+        let cells = chart.cells();
+        let mut count = 0;
+        finder.for_each(grammar, chart, start, end, |edge| {
+            let [start, split, end] = edge.places;
+            let shift = pass.exponent(cells.index(start, split))
+                + pass.exponent(cells.index(split, end))
+                - pass.exponent(edge.cell);
+            let (left, right) = (pass.inside(edge.left), pass.inside(edge.right));
+            let matrix =
+                matrices.get(latent, edge.rule, pass.outside(edge.item), left.len() * right.len());
+            let rows = matrix.chunks_exact(right.len());
+            let sum: f32 = left.iter().zip(rows).map(|(&left, row)| left * dot(row, right)).sum();
+            let log = log_posterior(f64::from(sum).abs() * power_of_two(shift));
+            let place = first_edge[edge.cell] + edge.number;
+            // The first model comes upon the edges in their order.
+            match edges.get_mut(place) {
+                Some(product) => *product += log,
+                None => edges.push(log),
+            }
+            count += 1;
+        });
+        matrices.clear();
+        count
+    }
+
+    /// The logarithm of an item's posterior.
+    #[inline]
+    pub fn log_item(&self, item: usize) -> f64 {
+        self.items[item]
+    }
+
+    /// The logarithm of the posterior of an edge.
+    #[inline]
+    pub fn log_edge(&self, edge: &Edge) -> f64 {
+        self.edges[self.first_edge[edge.cell] + edge.number]
+    }
+}
