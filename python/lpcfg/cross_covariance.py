@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -63,24 +64,12 @@ def decompose(
     >>> result.values.round(3), result.inside.shape
     (array([0.5]), (2, 1))
     """
-    size = inside.shape[0]
-    left_mean, right_mean = (np.asarray(part.mean(axis=0)).ravel() for part in (inside, outside))
-    if min(inside.shape[1], outside.shape[1]) <= _DENSE:
-        matrix = (inside.T @ outside).toarray() / size - np.outer(left_mean, right_mean)
-        left, values, right = _thin_svd(matrix)
+    forwards, backwards = _product(inside, outside), _product(outside, inside)
+    if outside.shape[1] <= _DENSE:
+        left, values, right = _thin_svd(forwards(np.eye(outside.shape[1])))
+    elif inside.shape[1] <= _DENSE:
+        right, values, left = _thin_svd(backwards(np.eye(inside.shape[1])))
     else:
-        transposed_inside, transposed_outside = inside.T.tocsr(), outside.T.tocsr()
-
-        def forwards(directions: Floats) -> Floats:
-            moved: Floats = transposed_inside @ (outside @ directions) / size
-            moved -= np.outer(left_mean, right_mean @ directions)
-            return moved
-
-        def backwards(directions: Floats) -> Floats:
-            moved: Floats = transposed_outside @ (inside @ directions) / size
-            moved -= np.outer(right_mean, left_mean @ directions)
-            return moved
-
         start = generator.standard_normal((outside.shape[1], rank + _OVERSAMPLING))
         basis = _orthonormal(forwards(start))
         for _ in range(_ROUNDS):
@@ -89,9 +78,31 @@ def decompose(
         left = basis @ small
     left, values, right = left[:, :rank], values[:rank], right[:, :rank]
     signs = np.sign(left[np.abs(left).argmax(axis=0), np.arange(left.shape[1])])
-    constant = float(np.linalg.norm(left_mean) * np.linalg.norm(right_mean))
+    constant = _norm_of_means(inside) * _norm_of_means(outside)
     scale = max(float(values.max(initial=0)), constant)
     return Decomposition(left * signs, values, right * signs, scale)
+
+
+def _product(
+    left: scipy.sparse.csr_array, right: scipy.sparse.csr_array
+) -> Callable[[Floats], Floats]:
+    """Multiplication by left' right / n, columns centred."""
+    transposed = left.T
+
+    def multiply(directions: Floats) -> Floats:
+        rows = right @ directions
+        # Where one factor is centred, the other need not be.
+        rows -= rows.mean(axis=0)
+        rows /= len(rows)
+        product: Floats = transposed @ rows
+        return product
+
+    return multiply
+
+
+def _norm_of_means(matrix: scipy.sparse.csr_array) -> float:
+    sums = np.bincount(matrix.indices, weights=matrix.data)
+    return float(np.linalg.norm(sums)) / matrix.shape[0]
 
 
 def _orthonormal(matrix: Floats) -> Floats:
