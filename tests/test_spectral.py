@@ -5,13 +5,18 @@ import pytest
 
 from latent_trees import (
     TRANSFORM,
+    UNSMOOTHED,
+    aligned,
     all_trees,
+    estimator,
     inside_tree,
     latent_probabilities,
     outside_tree,
     sample,
+    span_distance,
+    tree_distance,
 )
-from lpcfg import LexiconOptions, Transform, Tree, Treebank, embedded_trees
+from lpcfg import Transform, Tree, Treebank, embedded_trees
 from lpcfg.errors import InputError
 from lpcfg.feature_matrix import FeatureMatrix
 from lpcfg.features import FeatureSet
@@ -19,29 +24,10 @@ from lpcfg.pcfg import PCFGEstimator
 from lpcfg.spectral import SpectralCut, SpectralEstimator
 from lpcfg.spectral_projection import states_by_frequency
 
-EXACT = FeatureSet(inside=(inside_tree,), outside=(outside_tree,))
-UNSMOOTHED = SpectralCut(states=(2, 2), smoothing=0, ridge=0, word_smoothing=0, class_smoothing=0)
-RELATIVE_FREQUENCY = LexiconOptions.plain(rare=0)
-
-
-def estimator(**options):
-    defaults = {"features": EXACT, "cut": UNSMOOTHED, "lexicon": RELATIVE_FREQUENCY}
-    return SpectralEstimator(**(defaults | options))
-
-
-def aligned(trees, treebank):
-    """The trees as a table with the symbols numbered as in the treebank."""
-    bank = Treebank.from_trees(trees, transform=treebank.transform)
-    numbers = [treebank.symbols.index(symbol) for symbol in bank.symbols]
-    return replace(bank, symbol=np.array(numbers)[bank.symbol], symbols=treebank.symbols)
-
 
 def distance(size, seed, **options):
-    """Total variation distance between the true and the estimated distribution of trees."""
-    trees, truth = all_trees()
     treebank = sample(size, seed)
-    grammar = estimator(**options).fit(treebank).grammar_
-    return np.abs(latent_probabilities(grammar, aligned(trees, treebank)) - truth).sum() / 2
+    return tree_distance(estimator(**options).fit(treebank).grammar_, treebank)
 
 
 def test_estimates_converge_to_the_true_tree_probabilities():
@@ -51,9 +37,22 @@ def test_estimates_converge_to_the_true_tree_probabilities():
     assert many < few / 5
 
 
+def test_estimates_converge_to_the_true_span_probabilities():
+    few, many = (
+        np.mean(
+            [span_distance(estimator().fit(sample(size, seed, True)).grammar_) for seed in range(2)]
+        )
+        for size in (1_000, 50_000)
+    )
+    assert many < 0.015
+    assert many < few / 3
+
+
 def test_one_state_is_not_enough_for_the_true_probabilities():
     one = replace(UNSMOOTHED, states=(1, 1))
     assert distance(20_000, 0, cut=one) > 0.1
+    grammar = estimator(cut=one).fit(sample(20_000, 0, ambiguous=True)).grammar_
+    assert span_distance(grammar) > 0.1
 
 
 @pytest.mark.parametrize("transform", [TRANSFORM, Transform(collapse_root=False)])

@@ -102,7 +102,7 @@ def _product(
 
 def _norm_of_means(matrix: scipy.sparse.csr_array) -> float:
     sums = np.bincount(matrix.indices, weights=matrix.data)
-    return float(np.linalg.norm(sums)) / matrix.shape[0]
+    return float(np.linalg.norm(sums) / matrix.shape[0])
 
 
 def _orthonormal(matrix: Floats) -> Floats:
