@@ -158,13 +158,10 @@ def estimator(**options) -> SpectralEstimator:
 
 def latent_probabilities(grammar, treebank) -> np.ndarray:
     """The probability of each tree under a grammar with latent states, node by node."""
-    latent, lexicon = grammar.latent, grammar.lexicon
-    starts = latent.state_offsets
+    lexicon, latent = grammar.lexicon, grammar.latent.dense(grammar.binary_rules)
+    starts, profile_starts = latent.state_offsets, latent.profile_offsets
     tensor_starts = latent.tensor_offsets(grammar.binary_rules)
-    matrix_starts = latent.tensor_offsets(grammar.unary_rules)
-    emission_starts = latent.emission_offsets(lexicon.symbols)
     binary = {tuple(rule): row for row, rule in enumerate(grammar.binary_rules.tolist())}
-    unary = {tuple(rule): row for row, rule in enumerate(grammar.unary_rules.tolist())}
     vectors, result = {}, []
     for node, symbol in enumerate(treebank.symbol.tolist()):
         left, right = int(treebank.left[node]), int(treebank.right[node])
@@ -174,11 +171,9 @@ def latent_probabilities(grammar, treebank) -> np.ndarray:
             emission = lexicon.emission(word, bool(treebank.start[node] == 0))
             entries = slice(*lexicon.offsets[emission : emission + 2])
             entry = entries.start + lexicon.symbols[entries].tolist().index(symbol)
-            vectors[node] = latent.emissions[emission_starts[entry] : emission_starts[entry + 1]]
-        elif right < 0:
-            row = unary[symbol, int(treebank.symbol[left])]
-            matrix = latent.unary[matrix_starts[row] : matrix_starts[row + 1]]
-            vectors[node] = matrix.reshape(size, -1) @ vectors[left]
+            row = latent.entry_profiles[entry]
+            profile = latent.profiles[profile_starts[row] : profile_starts[row + 1]]
+            vectors[node] = lexicon.probabilities[entry] * profile
         else:
             row = binary[symbol, int(treebank.symbol[left]), int(treebank.symbol[right])]
             tensor = latent.binary[tensor_starts[row] : tensor_starts[row + 1]]

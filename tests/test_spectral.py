@@ -55,29 +55,20 @@ def test_one_state_is_not_enough_for_the_true_probabilities():
     assert span_distance(grammar) > 0.1
 
 
-@pytest.mark.parametrize("transform", [TRANSFORM, Transform(collapse_root=False)])
-def test_one_state_a_symbol_is_the_pcfg(transform):
-    treebank = Treebank.from_trees(embedded_trees(), transform=transform)
+def test_one_state_a_symbol_is_the_pcfg():
+    treebank = Treebank.from_trees(embedded_trees(), transform=TRANSFORM)
     grammar = SpectralEstimator(cut=SpectralCut(states=(1, 1))).fit(treebank).grammar_
     pcfg = PCFGEstimator().fit(treebank).grammar_
     assert grammar.latent.states.max() == 1
     np.testing.assert_allclose(grammar.latent.binary, pcfg.binary_probabilities, rtol=1e-6)
-    np.testing.assert_allclose(grammar.latent.unary, pcfg.unary_probabilities, rtol=1e-6)
-    np.testing.assert_allclose(grammar.latent.emissions, pcfg.lexicon.probabilities, rtol=1e-6)
+    np.testing.assert_allclose(grammar.latent.profiles, 1, rtol=1e-6)
     np.testing.assert_allclose(grammar.latent.roots, pcfg.roots, rtol=1e-6)
 
 
-def test_unary_rules_have_their_states_too():
-    trees, truth = all_trees()
-    wrapped = [Tree("R", [Tree("T", [tree.children[0]]), tree.children[1]]) for tree in trees]
-    chosen = np.random.default_rng(0).choice(len(trees), 20_000, p=truth)
-    transform = Transform(vertical=0, horizontal=0, collapse_inside=False)
-    treebank = Treebank.from_trees(wrapped, transform=transform).subset(chosen)
-    features = FeatureSet(("rule", "left-fragment", "right-fragment", "word"), (outside_tree,))
-    grammar = estimator(features=features).fit(treebank).grammar_
-    assert len(grammar.unary_rules) == 1
-    found = latent_probabilities(grammar, aligned(wrapped, treebank))
-    assert np.abs(found - truth).sum() / 2 < 0.06
+def test_unary_rules_are_refused():
+    treebank = Treebank.from_trees(embedded_trees(), transform=Transform(collapse_root=False))
+    with pytest.raises(InputError, match="collapse unary chains"):
+        SpectralEstimator().fit(treebank)
 
 
 def test_strong_smoothing_leads_back_to_the_pcfg():
@@ -96,8 +87,8 @@ def test_the_same_seed_gives_the_same_grammar_to_the_bit():
     cut = SpectralCut(few=2, many=10)
     first, second = (SpectralEstimator(cut=cut).fit(treebank).grammar_.latent for _ in range(2))
     assert first.states.max() > 1
-    for name in ("states", "roots", "binary", "emissions", "tag_emissions"):
-        assert getattr(first, name).tobytes() == getattr(second, name).tobytes()
+    for name, array in first.arrays.items():
+        assert array.tobytes() == second.arrays[name].tobytes()
 
 
 def test_directions_that_are_only_rounding_errors_are_dropped():
@@ -132,11 +123,14 @@ def test_tag_emissions_are_sums_over_words():
         .fit(Treebank.from_trees(embedded_trees()))
         .grammar_
     )
-    latent, symbols = grammar.latent, grammar.lexicon.symbols
-    starts, places = latent.emission_offsets(symbols), latent.state_offsets
-    for symbol in np.unique(symbols).tolist():
-        entries = np.flatnonzero(symbols == symbol)
-        total = sum(latent.emissions[starts[entry] : starts[entry + 1]] for entry in entries)
+    latent, lexicon = grammar.latent, grammar.lexicon
+    starts, places = latent.profile_offsets, latent.state_offsets
+    for symbol in np.unique(lexicon.symbols).tolist():
+        entries = np.flatnonzero(lexicon.symbols == symbol)
+        profiles = latent.entry_profiles[entries]
+        assert set(latent.profile_symbols[profiles].tolist()) == {symbol}
+        vectors = (latent.profiles[starts[row] : starts[row + 1]] for row in profiles)
+        total = sum(map(np.multiply, lexicon.probabilities[entries], vectors))
         own = latent.tag_emissions[places[symbol] : places[symbol + 1]]
         np.testing.assert_allclose(own, total, atol=1e-5)
 

@@ -157,10 +157,6 @@ class Grammar:
                     f"symbol {symbol} is made by binarisation and writes no label: "
                     "it can be neither a root nor a preterminal"
                 )
-        if self.latent is not None:
-            self.latent.check(
-                self.binary_rules, self.unary_rules, self.lexicon.symbols, len(self.symbols)
-            )
         label_ids = {label: identity for identity, label in enumerate(self.labels)}
         written = [() if s.siblings is not None else s.labels for s in self.symbols]
         return _core.Grammar(

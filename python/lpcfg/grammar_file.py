@@ -33,6 +33,17 @@ _DOCUMENT = {
     "provenance": dict,
 }
 
+_LATENT = {
+    np.float32: ("roots", "binary", "profiles", "tag_emissions"),
+    np.uint32: (
+        "states",
+        "binary_counts",
+        "binary_positions",
+        "profile_symbols",
+        "entry_profiles",
+    ),
+}
+
 
 def save(grammar: Grammar, path: str | PathLike[str]) -> None:
     r"""Write a grammar to one file; an existing file is replaced only once all is written.
@@ -147,18 +158,17 @@ def _grammar(file: ModelFile, document: dict[str, Any]) -> Grammar:
         ),
         coarse=file.array("coarse", np.uint32, (count,)) if has_coarse else None,
         weights=file.array("weights", np.float64, (count,)) if has_coarse else None,
-        latent=_latent(file, document, count) if "latent.states" in file.names() else None,
+        latent=_latent(file, document) if "latent.states" in file.names() else None,
         provenance=document["provenance"],
     )
 
 
-def _latent(file: ModelFile, document: dict[str, Any], symbols: int) -> LatentStates:
-    return LatentStates(
-        kind=document["latent"],
-        states=file.array("latent.states", np.uint32, (symbols,)),
-        roots=file.array("latent.roots", np.float32, (None,)),
-        binary=file.array("latent.binary", np.float32, (None,)),
-        unary=file.array("latent.unary", np.float32, (None,)),
-        emissions=file.array("latent.emissions", np.float32, (None,)),
-        tag_emissions=file.array("latent.tag_emissions", np.float32, (None,)),
-    )
+def _latent(file: ModelFile, document: dict[str, Any]) -> LatentStates:
+    if "latent.emissions" in file.names():
+        raise ModelFileError(
+            f"{file.path}: the latent states are in a form that is no longer read; "
+            "train the model again"
+        )
+    types = {name: kind for kind, names in _LATENT.items() for name in names}
+    arrays = {name: file.array(f"latent.{name}", kind, (None,)) for name, kind in types.items()}
+    return LatentStates(kind=document["latent"], **arrays)

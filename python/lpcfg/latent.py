@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lpcfg.errors import GrammarError
+from lpcfg.errors import GrammarError, InputError
 
-__all__ = ["Kind", "LatentStates"]
+__all__ = ["Kind", "LatentStates", "refuse_unary_rules"]
 
 Kind = Literal["linear", "probabilistic"]
 
@@ -23,17 +23,25 @@ class LatentStates:
     to an invertible transform of each symbol's states and may be negative.
     ``states``: how many states each symbol has.
     ``roots``: the root vectors of all symbols; zero for symbols that are never a root.
-    ``binary``: a tensor (parent, left, right state) for each binary rule, in C order.
-    ``unary``: a matrix (parent, child state) for each unary rule.
-    ``emissions``: a vector for each entry of the lexicon.
+    ``binary``: the stored values of the tensor (parent, left, right state) of each binary rule.
+    ``binary_counts``: how many values are stored of each rule: all, in C order, or fewer.
+    ``binary_positions``: of the rules with fewer, the ascending places of these in C order.
+    ``profiles``: what words tell about the state of their preterminals, vectors that share words
+    and classes of words.
+    ``profile_symbols``: the symbol that each profile belongs to.
+    ``entry_profiles``: the profile of each entry of the lexicon.
     ``tag_emissions``: for each preterminal the vector of its tag alone, the sum over its words;
     zero for other symbols.
 
-    The probability of a tree is root . f(tree), where f of a preterminal is its emission vector
-    and f(a -> b c)[i] = sum over j, k of T[i, j, k] f(b)[j] f(c)[k].
+    The probability of a tree is root . f(tree), where f of a preterminal is the probability of its
+    word in the lexicon times the profile, and f(a -> b c)[i] = sum over j, k of
+    T[i, j, k] f(b)[j] f(c)[k]. There are no unary rules.
 
-    >>> one = np.ones(1, dtype=np.float32)
-    >>> LatentStates("linear", np.array([1], dtype=np.uint32), one, one, one[:0], one, one).size
+    >>> one, zero = np.ones(1, dtype=np.float32), np.zeros(1, dtype=np.uint32)
+    >>> latent = LatentStates(
+    ...     "linear", zero + 1, one, one, zero + 1, zero[:0], one, zero, zero, one
+    ... )
+    >>> latent.size
     4
     """
 
@@ -41,23 +49,18 @@ class LatentStates:
     states: NDArray[np.uint32]
     roots: NDArray[np.float32]
     binary: NDArray[np.float32]
-    unary: NDArray[np.float32]
-    emissions: NDArray[np.float32]
+    binary_counts: NDArray[np.uint32]
+    binary_positions: NDArray[np.uint32]
+    profiles: NDArray[np.float32]
+    profile_symbols: NDArray[np.uint32]
+    entry_profiles: NDArray[np.uint32]
     tag_emissions: NDArray[np.float32]
 
     def __post_init__(self) -> None:
+        """Check the numbers; the core checks all lengths and indices against the grammar."""
         if self.kind not in get_args(Kind):
             raise GrammarError(f"latent states must be linear or probabilistic, not {self.kind!r}")
-        if self.states.ndim != 1 or np.any(self.states < 1):
-            raise GrammarError("every symbol needs at least one latent state")
-        total = int(self.states.sum())
-        for name in ("roots", "tag_emissions"):
-            if getattr(self, name).shape != (total,):
-                raise GrammarError(
-                    f"{name} must have a value for each of the {total} states of all symbols,"
-                    f" not shape {getattr(self, name).shape}"
-                )
-        for name in ("roots", "binary", "unary", "emissions", "tag_emissions"):
+        for name in ("roots", "binary", "profiles", "tag_emissions"):
             values = getattr(self, name)
             # A sum shows a value that is not finite without a mask of the size of the buffer.
             if values.ndim != 1 or not np.isfinite(values.sum(dtype=np.float64)):
@@ -70,89 +73,117 @@ class LatentStates:
         """All arrays by name.
 
         >>> none = np.zeros(0, dtype=np.float32)
-        >>> sorted(LatentStates("linear", none.astype(np.uint32), *[none] * 5).arrays)
-        ['binary', 'emissions', 'roots', 'states', 'tag_emissions', 'unary']
+        >>> len(LatentStates("linear", *[none] * 9).arrays)
+        9
         """
-        names = ("states", "roots", "binary", "unary", "emissions", "tag_emissions")
-        return {name: getattr(self, name) for name in names}
+        return {field.name: getattr(self, field.name) for field in fields(self)[1:]}
 
     @property
     def size(self) -> int:
         """How many parameters there are.
 
         >>> none = np.zeros(0, dtype=np.float32)
-        >>> LatentStates("linear", none.astype(np.uint32), none, none, none, none, none).size
+        >>> LatentStates("linear", *[none] * 9).size
         0
         """
-        buffers = (self.roots, self.binary, self.unary, self.emissions, self.tag_emissions)
-        return sum(len(buffer) for buffer in buffers)
+        return sum(map(len, (self.roots, self.binary, self.profiles, self.tag_emissions)))
 
     @property
     def state_offsets(self) -> NDArray[np.int64]:
         """Where the states of each symbol begin in ``roots`` and ``tag_emissions``.
 
-        >>> zeros = np.zeros(5, dtype=np.float32)
-        >>> states = np.array([2, 3], dtype=np.uint32)
-        >>> none = zeros[:0]
-        >>> LatentStates("linear", states, zeros, none, none, none, zeros).state_offsets
+        >>> none = np.zeros(0, dtype=np.float32)
+        >>> LatentStates("linear", np.array([2, 3]), *[none] * 8).state_offsets
         array([0, 2, 5])
         """
-        return _offsets(self.states.astype(np.int64))
+        return _offsets(self.states)
+
+    @property
+    def profile_offsets(self) -> NDArray[np.int64]:
+        """Where each profile begins.
+
+        >>> none, symbols = np.zeros(0, dtype=np.float32), np.array([1, 0, 1])
+        >>> latent = LatentStates("linear", np.array([2, 3]), *[none] * 5, symbols, none, none)
+        >>> latent.profile_offsets
+        array([0, 3, 5, 8])
+        """
+        return _offsets(self.states[self.profile_symbols])
 
     def tensor_offsets(self, rules: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Where the parameters of each binary or unary rule, a row of symbols, begin.
+        """Where the tensors of binary rules, rows of symbols, begin if all are dense.
 
-        >>> zeros = np.zeros(5, dtype=np.float32)
-        >>> states = np.array([2, 3], dtype=np.uint32)
-        >>> latent = LatentStates("linear", states, zeros, zeros, zeros, zeros, zeros)
+        >>> none = np.zeros(0, dtype=np.float32)
+        >>> latent = LatentStates("linear", np.array([2, 3]), *[none] * 8)
         >>> latent.tensor_offsets(np.array([[0, 1, 1], [0, 0, 1]]))
         array([ 0, 18, 30])
         """
         return _offsets(self.states.astype(np.int64)[rules].prod(axis=1))
 
-    def emission_offsets(self, symbols: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Where the vector of each entry of a lexicon begins, given the entries' symbols.
+    def sparse(self, rules: NDArray[np.integer], density: float = 0.25) -> LatentStates:
+        """The same with only the non-zero values of tensors that have at most this share of them.
 
-        >>> zeros = np.zeros(5, dtype=np.float32)
-        >>> states = np.array([2, 3], dtype=np.uint32)
-        >>> latent = LatentStates("linear", states, zeros, zeros, zeros, zeros, zeros)
-        >>> latent.emission_offsets(np.array([1, 0, 1]))
-        array([0, 3, 5, 8])
+        >>> none, values = np.zeros(0, dtype=np.float32), np.array([0, 0, 5, 0], dtype=np.float32)
+        >>> latent = LatentStates("linear", np.array([2, 1]), none, values, np.array([4]), none,
+        ...                       *[none] * 4)
+        >>> latent.sparse(np.array([[0, 0, 1]])).arrays["binary_positions"]
+        array([2], dtype=uint32)
         """
-        return _offsets(self.states.astype(np.int64)[symbols])
+        dense = self.dense(rules)
+        offsets = self.tensor_offsets(rules)
+        sizes = np.diff(offsets)
+        non_zero = dense.binary != 0
+        counts = np.diff(np.concatenate([[0], np.cumsum(non_zero)])[offsets])
+        thinned = (counts < sizes) & (counts <= density * sizes)
+        in_thinned = np.repeat(thinned, sizes)
+        stored = np.flatnonzero(non_zero & in_thinned)
+        positions = stored - np.repeat(offsets[:-1], np.where(thinned, counts, 0))
+        return replace(
+            dense,
+            binary=dense.binary[non_zero | ~in_thinned],
+            binary_counts=np.where(thinned, counts, sizes).astype(np.uint32),
+            binary_positions=positions.astype(np.uint32),
+        )
 
-    def check(
-        self,
-        binary_rules: NDArray[np.integer],
-        unary_rules: NDArray[np.integer],
-        emission_symbols: NDArray[np.integer],
-        symbols: int,
-    ) -> None:
-        """Raise a :class:`GrammarError` unless the buffers fit the rules of a grammar.
+    def dense(self, rules: NDArray[np.integer]) -> LatentStates:
+        """The same with all values of all tensors: the inverse of :meth:`sparse`.
 
-        >>> none = np.zeros(0, dtype=np.float32)
-        >>> latent = LatentStates("linear", none.astype(np.uint32), none, none, none, none, none)
-        >>> rules = np.zeros((0, 3), dtype=int)
-        >>> latent.check(rules, rules[:, :2], rules[:, 0], symbols=1)
-        Traceback (most recent call last):
-        lpcfg.errors.GrammarError: 1 symbols need as many numbers of latent states, not 0
+        >>> none, values = np.zeros(0, dtype=np.float32), np.array([5], dtype=np.float32)
+        >>> latent = LatentStates("linear", np.array([2, 1]), none, values, np.array([1]),
+        ...                       np.array([2]), *[none] * 4)
+        >>> latent.dense(np.array([[0, 0, 1]])).binary
+        array([0., 0., 5., 0.], dtype=float32)
         """
-        if len(self.states) != symbols:
-            raise GrammarError(
-                f"{symbols} symbols need as many numbers of latent states, not {len(self.states)}"
-            )
-        expected = {
-            "binary": self.tensor_offsets(binary_rules)[-1],
-            "unary": self.tensor_offsets(unary_rules)[-1],
-            "emissions": self.emission_offsets(emission_symbols)[-1],
-        }
-        for name, size in expected.items():
-            if len(getattr(self, name)) != size:
-                raise GrammarError(
-                    f"the {name} parameters of the latent states are {len(getattr(self, name))},"
-                    f" but the rules need {size}"
-                )
+        offsets = self.tensor_offsets(rules)
+        sizes, counts = np.diff(offsets), self.binary_counts.astype(np.int64)
+        if len(counts) != len(sizes) or np.any(counts > sizes):
+            raise GrammarError("the tensors of the latent states are not those of these rules")
+        if np.array_equal(counts, sizes):
+            return self
+        places = np.arange(len(self.binary)) - np.repeat(_offsets(counts)[:-1], counts)
+        places[np.repeat(counts < sizes, counts)] = self.binary_positions
+        values = np.zeros(offsets[-1], dtype=np.float32)
+        values[np.repeat(offsets[:-1], counts) + places] = self.binary
+        return replace(
+            self,
+            binary=values,
+            binary_counts=sizes.astype(np.uint32),
+            binary_positions=np.zeros(0, dtype=np.uint32),
+        )
 
 
-def _offsets(sizes: NDArray[np.int64]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+def refuse_unary_rules(rules: NDArray[np.integer]) -> None:
+    """Raise an :class:`InputError` if a backbone for latent states has unary rules.
+
+    >>> refuse_unary_rules(np.array([[0, 1]]))
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: latent states do not go with unary rules; let Transform collapse \
+unary chains
+    """
+    if len(rules):
+        raise InputError(
+            "latent states do not go with unary rules; let Transform collapse unary chains"
+        )
+
+
+def _offsets(sizes: NDArray[np.integer]) -> NDArray[np.int64]:
+    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])

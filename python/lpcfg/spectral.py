@@ -14,12 +14,12 @@ from lpcfg.feature_matrix import FeatureMatrix
 from lpcfg.features import FeatureSet
 from lpcfg.grammar import Grammar
 from lpcfg.head_rules import HeadRules
-from lpcfg.latent import LatentStates
+from lpcfg.latent import LatentStates, refuse_unary_rules
 from lpcfg.lexicon_options import LexiconOptions
 from lpcfg.pcfg import PCFGEstimator
-from lpcfg.spectral_lexicon import StateProfiles
 from lpcfg.spectral_moments import RuleMoments
 from lpcfg.spectral_projection import Projections, project, states_by_frequency
+from lpcfg.state_profiles import StateProfiles
 from lpcfg.threads import one_thread
 from lpcfg.tree_nodes import TreeNodes
 from lpcfg.treebank import Treebank
@@ -121,8 +121,8 @@ class SpectralPath:
         grammar = self.backbone
         kept = np.arange(self.projections.inside.shape[1]) < states[:, None]
         trust = self.projections.trust(chosen.ridge)
-        emissions, tag_emissions = self.profiles.vectors(
-            states, trust, chosen.word_smoothing, chosen.class_smoothing
+        emissions = self.profiles.emission_vectors(
+            states, chosen.word_smoothing, chosen.class_smoothing, trust=trust
         )
         moments = RuleMoments(self.treebank, self.projections, states, trust, chosen.smoothing)
         with one_thread():
@@ -131,9 +131,9 @@ class SpectralPath:
                 states=states.astype(np.uint32),
                 roots=moments.roots(grammar.roots)[kept],
                 binary=moments.binary(grammar.binary_rules, grammar.binary_probabilities),
-                unary=moments.unary(grammar.unary_rules, grammar.unary_probabilities),
-                emissions=emissions,
-                tag_emissions=tag_emissions[kept],
+                binary_counts=states[grammar.binary_rules].prod(axis=1).astype(np.uint32),
+                binary_positions=np.zeros(0, dtype=np.uint32),
+                **emissions._asdict(),
             )
         provenance = {**grammar.provenance, "estimator": "spectral", "cut": asdict(chosen)}
         return replace(grammar, latent=latent, provenance=provenance)
@@ -190,6 +190,7 @@ class SpectralEstimator:
         if isinstance(features, str):
             features = FeatureSet.named(features)
         backbone = PCFGEstimator(self.lexicon).fit(treebank).grammar_
+        refuse_unary_rules(backbone.unary_rules)
         room = SpectralCut(states or self.cut.states, few=self.cut.few, many=self.cut.many)
         most = np.array([room.states[symbol.preterminal] for symbol in treebank.symbols])
         counts = np.bincount(treebank.symbol, minlength=len(treebank.symbols))
@@ -213,11 +214,13 @@ class SpectralEstimator:
             "cutoff": self.cutoff,
             "random_state": self.random_state,
         }
+        # The first column of the projections is 1, the others have no mean.
+        mean = np.eye(1, projections.outside.shape[1])[0]
         return SpectralPath(
             treebank=treebank,
             backbone=replace(backbone, provenance={**backbone.provenance, **provenance}),
             projections=projections,
             profiles=StateProfiles(
-                treebank, backbone.lexicon, projections.outside, self.lexicon.rare
+                treebank, backbone.lexicon, projections.outside, mean, self.lexicon.rare
             ),
         )

@@ -66,7 +66,7 @@ class RuleMoments:
         (0,)
         """
         bank = self.treebank
-        order, bounds = _nodes_by_rule(bank, rules, bank.right >= 0)
+        order, bounds = _nodes_by_rule(bank, rules)
         parent = self.projections.outside[order] * self.trust[bank.symbol[order]]
         left = self.projections.inside[bank.left[order]]
         right = self.projections.inside[bank.right[order]]
@@ -100,32 +100,6 @@ class RuleMoments:
         tensors *= np.repeat(probabilities.astype(np.float32), np.diff(offsets))
         return tensors
 
-    def unary(self, rules: NDArray[np.integer], probabilities: NDArray[np.float64]) -> Floats:
-        """The matrices of unary rules: as :meth:`binary`, of one order less.
-
-        >>> from lpcfg import Tree
-        >>> bank = Treebank.from_trees([Tree("A", "a")])
-        >>> ones = np.ones((1, 1), dtype=np.float32)
-        >>> moments = RuleMoments(bank, Projections(ones, ones, ones), np.ones(1, int), ones, 1.0)
-        >>> moments.unary(np.zeros((0, 2), dtype=int), np.zeros(0)).shape
-        (0,)
-        """
-        bank = self.treebank
-        order, bounds = _nodes_by_rule(bank, rules, (bank.left >= 0) & (bank.right < 0))
-        parent = self.projections.outside[order] * self.trust[bank.symbol[order]]
-        child = self.projections.inside[bank.left[order]]
-        mean_parent, mean_child = _means(parent, bounds), _means(child, bounds)
-        counts = np.diff(bounds)
-        weight = interpolation(counts, self.smoothing).tolist()
-        matrices = [np.empty(0, dtype=np.float32)]
-        for rule, (a, b) in enumerate(self.states[rules].tolist()):
-            nodes, w = slice(bounds[rule], bounds[rule + 1]), weight[rule]
-            matrix = (w / float(counts[rule])) * parent[nodes, :a].T @ child[nodes, :b]
-            matrix += w * (1 - w) * np.outer(mean_parent[rule, :a], mean_child[rule, :b])
-            matrix[0, 0] += (1 - w) ** 2
-            matrices.append(float(probabilities[rule]) * matrix.ravel())
-        return np.concatenate(matrices)
-
     def roots(self, probabilities: NDArray[np.float64]) -> Floats:
         """A row for each symbol: its root probability times the mean Y of roots.
 
@@ -146,16 +120,14 @@ class RuleMoments:
 
 
 def _nodes_by_rule(
-    treebank: Treebank, rules: NDArray[np.integer], chosen: NDArray[np.bool_]
+    treebank: Treebank, rules: NDArray[np.integer]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The chosen nodes sorted as the rules are, and where those of each rule begin."""
-    nodes = np.flatnonzero(chosen)
-    base = len(treebank.symbols)
-    key = treebank.symbol[nodes].astype(np.int64)
-    wanted = rules[:, 0].astype(np.int64)
-    for column, child in enumerate((treebank.left, treebank.right)[: rules.shape[1] - 1], start=1):
-        key = key * base + treebank.symbol[child[nodes]]
-        wanted = wanted * base + rules[:, column]
+    """Nodes with two children, sorted as the rules are, and where those of each rule begin."""
+    nodes = np.flatnonzero(treebank.right >= 0)
+    shape = (len(treebank.symbols),) * 3
+    columns = (nodes, treebank.left[nodes], treebank.right[nodes])
+    key = np.ravel_multi_index(tuple(treebank.symbol[column] for column in columns), shape)
+    wanted = np.ravel_multi_index(tuple(rules.T), shape)
     by_rule = np.argsort(key, kind="stable")
     bounds = np.searchsorted(key[by_rule], wanted)
     return nodes[by_rule], np.append(bounds, len(nodes))

@@ -36,7 +36,7 @@ pub use read::ModelFile;
 pub use write::write;
 
 /// The newest version of the format that this code reads, and the one it writes.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
 
 /// The value of `format` in the metadata of our files.
 const FORMAT_NAME: &str = "lpcfg-model";

@@ -11,17 +11,22 @@ use lpcfg_core::chart::latent::{Answer, LatentPass};
 use lpcfg_core::chart::pcfg::{Bounds, Chart, PcfgPass};
 use lpcfg_core::chart::rule_posteriors::RulePosteriors;
 use lpcfg_core::decode::{Best, PackedForest};
-use lpcfg_core::grammar::{Grammar, LatentArrays, Token};
+use lpcfg_core::grammar::{Grammar, GrammarError, LatentArrays, Token};
 use lpcfg_core::parser::{Decoder, Options, Parser, Status, Workspace};
 use proptest::prelude::*;
 use support::{Case, Derived, anchored_rules, case, key, rule_posteriors};
 
-/// A grammar with a number of states for each symbol and parameters drawn from a list.
+/// A grammar with a number of states for each symbol and dense parameters drawn from a list.
 #[derive(Debug, Clone)]
 struct LatentCase {
     case: Case,
     arrays: LatentArrays,
+    /// Whether the core is given sparse tensors.
+    sparse: bool,
 }
+
+/// Each symbol has so many profiles, which its emissions share.
+const PROFILES: usize = 2;
 
 fn latent_case(lowest: f32) -> impl Strategy<Value = LatentCase> {
     case(false).prop_flat_map(move |case| {
@@ -30,17 +35,39 @@ fn latent_case(lowest: f32) -> impl Strategy<Value = LatentCase> {
             let case = case.clone();
             let of = |symbol: u32| states[symbol as usize] as usize;
             let vectors: usize = states.iter().map(|&m| m as usize).sum();
-            let tensors: usize = case.binary.iter().map(|r| of(r.0) * of(r.1) * of(r.2)).sum();
-            let emissions: usize = case.emissions.iter().flatten().map(|e| of(e.0)).sum();
+            let sizes: Vec<usize> =
+                case.binary.iter().map(|r| of(r.0) * of(r.1) * of(r.2)).collect();
+            let entries = case.emissions.iter().flatten().count();
             let values = move |count| proptest::collection::vec(lowest..1.0f32, count);
-            (values(vectors), values(tensors), values(emissions), values(vectors)).prop_map(
-                move |(roots, binary, emissions, tag_emissions)| LatentCase {
+            // Half of the values are zero, so that a sparse tensor has holes.
+            let holes = proptest::collection::vec(
+                prop_oneof![Just(0.0), lowest..1.0f32],
+                sizes.iter().sum::<usize>(),
+            );
+            let profiles = proptest::collection::vec(0..PROFILES as u32, entries);
+            let arrays =
+                (values(vectors), holes, values(PROFILES * vectors), profiles, values(vectors));
+            (arrays, any::<bool>()).prop_map(
+                move |((roots, binary, profiles, chosen, tag_emissions), sparse)| LatentCase {
                     case: case.clone(),
+                    sparse,
                     arrays: LatentArrays {
                         states: states.clone(),
                         roots,
                         binary,
-                        emissions,
+                        binary_counts: sizes.iter().map(|&size| size as u32).collect(),
+                        binary_positions: vec![],
+                        profiles,
+                        profile_symbols: (0..case.symbols)
+                            .flat_map(|symbol| [symbol; PROFILES])
+                            .collect(),
+                        entry_profiles: case
+                            .emissions
+                            .iter()
+                            .flatten()
+                            .zip(&chosen)
+                            .map(|(entry, chosen)| entry.0 * PROFILES as u32 + chosen)
+                            .collect(),
                         tag_emissions,
                     },
                 },
@@ -62,29 +89,47 @@ impl LatentCase {
         self.arrays.states[symbol as usize] as usize
     }
 
+    /// The same tensors without their zeros, but for those of every third rule.
+    fn sparse(&self) -> LatentArrays {
+        let mut arrays = self.arrays.clone();
+        arrays.binary.clear();
+        arrays.binary_counts.clear();
+        let mut from = 0;
+        for (rule, &size) in self.arrays.binary_counts.iter().enumerate() {
+            let values = &self.arrays.binary[from..][..size as usize];
+            let kept: Vec<u32> =
+                (0..size).filter(|&p| rule % 3 == 2 || values[p as usize] != 0.0).collect();
+            arrays.binary.extend(kept.iter().map(|&p| values[p as usize]));
+            arrays.binary_counts.push(kept.len() as u32);
+            if kept.len() < size as usize {
+                arrays.binary_positions.extend(kept);
+            }
+            from += size as usize;
+        }
+        arrays
+    }
+
     fn grammar(&self, coarse: bool) -> Grammar {
-        self.case.grammar(coarse).with_latent(self.arrays.clone()).unwrap()
+        let arrays = if self.sparse { self.sparse() } else { self.arrays.clone() };
+        self.case.grammar(coarse).with_latent(arrays).unwrap()
     }
 
     fn tensor(&self, parent: u32, left: u32, right: u32) -> &[f32] {
-        let size =
-            |r: &(u32, u32, u32, f64)| self.states(r.0) * self.states(r.1) * self.states(r.2);
         let place = self.case.binary.iter().position(|r| (r.0, r.1, r.2) == (parent, left, right));
-        let from: usize = self.case.binary[..place.unwrap()].iter().map(size).sum();
-        &self.arrays.binary[from..][..size(&self.case.binary[place.unwrap()])]
+        let sizes = &self.arrays.binary_counts;
+        let from: u32 = sizes[..place.unwrap()].iter().sum();
+        &self.arrays.binary[from as usize..][..sizes[place.unwrap()] as usize]
     }
 
-    fn emission(&self, word: u32, symbol: u32) -> &[f32] {
-        let mut from = 0;
-        for (other, entries) in self.case.emissions.iter().enumerate() {
-            for &(emitting, _) in entries {
-                if (other as u32, emitting) == (word, symbol) {
-                    return &self.arrays.emissions[from..][..self.states(symbol)];
-                }
-                from += self.states(emitting);
-            }
-        }
-        panic!("symbol {symbol} does not emit word {word}");
+    fn emission(&self, word: u32, symbol: u32) -> Vec<f64> {
+        let before = self.case.emissions[..word as usize].iter().flatten().count();
+        let own = &self.case.emissions[word as usize];
+        let place = own.iter().position(|entry| entry.0 == symbol).unwrap();
+        let profile = self.arrays.entry_profiles[before + place] as usize;
+        let symbols = &self.arrays.profile_symbols[..profile];
+        let from: usize = symbols.iter().map(|&symbol| self.states(symbol)).sum();
+        let values = &self.arrays.profiles[from..][..self.states(symbol)];
+        values.iter().map(|&value| own[place].1 * f64::from(value)).collect()
     }
 
     fn tokens(&self) -> Vec<Token> {
@@ -110,8 +155,7 @@ impl LatentCase {
     fn vector(&self, nodes: &[(u32, usize, usize)]) -> (Vec<f64>, usize) {
         let (symbol, start, end) = nodes[0];
         if end - start == 1 {
-            let vector = self.emission(self.case.sentence[start], symbol);
-            return (vector.iter().map(|&value| f64::from(value)).collect(), 1);
+            return (self.emission(self.case.sentence[start], symbol), 1);
         }
         let (left, left_nodes) = self.vector(&nodes[1..]);
         let (right, right_nodes) = self.vector(&nodes[1 + left_nodes..]);
@@ -234,13 +278,13 @@ fn check_tree_probability(latent: &LatentCase) -> Result<(), TestCaseError> {
         marginals: false,
     };
     let trees = latent.weighted_trees();
-    prop_assume!(!trees.is_empty());
+    prop_assume!(trees.iter().any(|tree| tree.probability > 0.0));
     let analysis =
         parser.analyze(&tokens, options, &mut Workspace::default(), &Cancel::new()).unwrap();
     prop_assert_eq!(analysis.status, Status::Parsed);
     let found = analysis.trees[0].log_probability.exp();
     prop_assert!(
-        trees.iter().any(|tree| (tree.probability - found).abs() < 1e-5 * found),
+        trees.iter().any(|tree| (tree.probability - found).abs() <= 1e-5 * found),
         "no tree has probability {found}"
     );
     Ok(())
@@ -273,4 +317,69 @@ proptest! {
     fn tree_probabilities(latent in latent_case(0.01)) {
         check_tree_probability(&latent)?;
     }
+}
+
+/// `S -> A A`, `A -> x`, with two states each, as arrays to be spoilt.
+fn small() -> (Case, LatentArrays) {
+    let case = Case {
+        symbols: 2,
+        roots: vec![1.0, 0.0],
+        binary: vec![(0, 1, 1, 1.0)],
+        unary: vec![],
+        emissions: vec![vec![(1, 1.0)]],
+        labels: vec![vec![0], vec![1]],
+        coarse: vec![0, 1],
+        weights: vec![1.0, 1.0],
+        sentence: vec![0, 0],
+    };
+    let arrays = LatentArrays {
+        states: vec![2, 2],
+        roots: vec![1.0; 4],
+        binary: vec![0.5, 0.5],
+        binary_counts: vec![2],
+        binary_positions: vec![1, 7],
+        profiles: vec![1.0; 4],
+        profile_symbols: vec![0, 1],
+        entry_profiles: vec![1],
+        tag_emissions: vec![0.0, 0.0, 1.0, 1.0],
+    };
+    (case, arrays)
+}
+
+#[test]
+fn arrays_are_checked() {
+    let (case, valid) = small();
+    assert!(case.grammar(false).with_latent(valid.clone()).is_ok());
+    let refused = |spoil: &dyn Fn(&mut LatentArrays)| {
+        let mut arrays = valid.clone();
+        spoil(&mut arrays);
+        case.grammar(false).with_latent(arrays).unwrap_err()
+    };
+    let length = |error| matches!(error, GrammarError::Length { .. });
+    assert!(length(refused(&|arrays| arrays.states.push(1))));
+    assert!(length(refused(&|arrays| arrays.roots.push(1.0))));
+    assert!(length(refused(&|arrays| arrays.binary.push(1.0))));
+    assert!(length(refused(&|arrays| arrays.binary_counts.push(1))));
+    assert!(length(refused(&|arrays| arrays.binary_positions.push(8))));
+    assert!(length(refused(&|arrays| arrays.profiles.push(1.0))));
+    assert!(length(refused(&|arrays| arrays.entry_profiles.push(1))));
+    assert!(length(refused(&|arrays| arrays.tag_emissions.push(1.0))));
+    let error = refused(&|arrays| arrays.states[1] = 0);
+    assert_eq!(error, GrammarError::NoStates { symbol: 1 });
+    let error = refused(&|arrays| arrays.states[1] = u32::MAX);
+    assert!(matches!(error, GrammarError::TooMany { .. }));
+    let error = refused(&|arrays| arrays.binary_counts[0] = 9);
+    assert_eq!(error, GrammarError::TooManyStored { row: 0, found: 9, most: 8 });
+    for positions in [vec![7, 1], vec![1, 1], vec![1, 8]] {
+        let error = refused(&|arrays| arrays.binary_positions.clone_from(&positions));
+        assert_eq!(error, GrammarError::Positions { row: 0, size: 8 });
+    }
+    let error = refused(&|arrays| arrays.profile_symbols[1] = 2);
+    assert!(matches!(error, GrammarError::Symbol { array: "profile", row: 1, .. }));
+    for profile in [0, 2] {
+        let error = refused(&|arrays| arrays.entry_profiles[0] = profile);
+        assert_eq!(error, GrammarError::Profile { row: 0, profile });
+    }
+    let error = refused(&|arrays| arrays.profiles[3] = f32::NAN);
+    assert_eq!(error, GrammarError::NotFinite { array: "latent profiles", row: 3 });
 }

@@ -8,6 +8,7 @@
 //! splits. Inside vectors are kept in scaled arithmetic, outside vectors relative to them, as in
 //! the PCFG pass.
 
+use super::contraction::{contract, expand};
 use super::pcfg::Chart;
 use super::scaling::{EMPTY, exponent, power_of_two};
 use super::vectors::{add_scaled, dot};
@@ -212,10 +213,10 @@ impl LatentPass {
             let Some(&(_, probability)) = emissions.iter().find(|entry| entry.0 == symbol) else {
                 continue;
             };
-            let (vector, factor) = latent.emission(grammar.emissions(), token, symbol, probability);
+            let profile = latent.profile(grammar.emissions(), token, symbol);
             let own = &mut self.inside[self.offsets[item]..self.offsets[item + 1]];
-            for (own, &value) in own.iter_mut().zip(vector) {
-                *own = (factor * f64::from(value)) as f32;
+            for (own, &value) in own.iter_mut().zip(profile) {
+                *own = (probability * f64::from(value)) as f32;
             }
         }
         self.normalise(chart, cell, 0);
@@ -284,10 +285,7 @@ impl LatentPass {
                 }
                 let item = slot as usize - 1;
                 let own = &mut self.inside[self.offsets[item]..self.offsets[item + 1]];
-                let tensor = latent.tensor(rule, own.len() * length);
-                for (own, row) in own.iter_mut().zip(tensor.chunks_exact(length)) {
-                    *own += dot(row, matrix);
-                }
+                contract(latent.tensor(rule), matrix, own);
             }
         }
         self.matrices.clear();
@@ -414,10 +412,7 @@ impl LatentPass {
                 }
                 let item = slot as usize - 1;
                 let outside = &self.outside[self.offsets[item]..self.offsets[item + 1]];
-                let tensor = latent.tensor(rule, outside.len() * length);
-                for (&outside, row) in outside.iter().zip(tensor.chunks_exact(length)) {
-                    add_scaled(matrix, outside, row);
-                }
+                expand(latent.tensor(rule), outside, matrix);
             }
         }
         place

@@ -12,6 +12,7 @@
 //! two is a posterior and needs no exponent.
 
 pub mod coarse;
+mod contraction;
 pub mod edges;
 pub mod latent;
 pub mod marginals;

@@ -4,11 +4,12 @@
 //! its tensor with the outside vector serves all splits of a cell, so that the cube of the number of
 //! states stays out of the loop over splits, and its square is left.
 
+use super::contraction::expand;
 use super::edges::{Edge, EdgeFinder};
 use super::latent::LatentPass;
 use super::pcfg::Chart;
 use super::scaling::power_of_two;
-use super::vectors::{add_scaled, dot};
+use super::vectors::dot;
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{Grammar, Latent};
 
@@ -51,10 +52,7 @@ impl RuleMatrices {
             *place = start + 1;
             self.rules.push(rule);
             self.values.resize(start + length, 0.0);
-            let tensor = latent.tensor(rule, outside.len() * length);
-            for (&outside, row) in outside.iter().zip(tensor.chunks_exact(length)) {
-                add_scaled(&mut self.values[start..], outside, row);
-            }
+            expand(latent.tensor(rule), outside, &mut self.values[start..]);
         }
         &self.values[*place - 1..][..length]
     }

@@ -1,7 +1,7 @@
 //! The probability of a tree under a model with latent states.
 
 use super::{Derivation, Words};
-use crate::grammar::{Grammar, Latent, SymbolId, Token};
+use crate::grammar::{Grammar, Latent, SymbolId, Tensor, Token};
 
 /// The log-probability of a derivation of `sentence`, all states summed out; minus infinity if a
 /// linear model gives it none.
@@ -21,9 +21,8 @@ pub fn latent_log_probability(
             let position = node.start as usize;
             let probability =
                 words[position].iter().find(|entry| entry.0 == node.symbol).map_or(0.0, |e| e.1);
-            let (vector, factor) =
-                latent.emission(grammar.emissions(), sentence[position], node.symbol, probability);
-            vector.iter().map(|&value| factor * f64::from(value)).collect()
+            let profile = latent.profile(grammar.emissions(), sentence[position], node.symbol);
+            profile.iter().map(|&value| probability * f64::from(value)).collect()
         } else {
             let (Some((left, left_vector)), Some((right, right_vector))) =
                 (stack.pop(), stack.pop())
@@ -37,13 +36,7 @@ pub fn latent_log_probability(
                     .find(|&rule| grammar.rules().binary()[rule].parent == node.symbol)
             });
             let Some(rule) = rule else { return f64::NEG_INFINITY };
-            let (rows, length) =
-                (latent.states(node.symbol), left_vector.len() * right_vector.len());
-            latent
-                .tensor(rule, rows * length)
-                .chunks_exact(length)
-                .map(|row| contract(row, &left_vector, &right_vector))
-                .collect::<Vec<f64>>()
+            contract(latent.tensor(rule), latent.states(node.symbol), &left_vector, &right_vector)
         };
         let largest = vector.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
         if largest == 0.0 {
@@ -60,12 +53,23 @@ pub fn latent_log_probability(
     if total > 0.0 { total.ln() + log_scale } else { f64::NEG_INFINITY }
 }
 
-/// One row of a tensor between the vectors of the children.
-fn contract(row: &[f32], left: &[f64], right: &[f64]) -> f64 {
-    left.iter()
-        .zip(row.chunks_exact(right.len()))
-        .map(|(left, row)| {
-            left * row.iter().zip(right).map(|(&t, right)| f64::from(t) * right).sum::<f64>()
-        })
-        .sum()
+/// A tensor with so many rows between the vectors of the children.
+fn contract(tensor: Tensor<'_>, rows: usize, left: &[f64], right: &[f64]) -> Vec<f64> {
+    let matrix: Vec<f64> =
+        left.iter().flat_map(|left| right.iter().map(move |right| left * right)).collect();
+    let product = |(&value, pair): (&f32, &f64)| f64::from(value) * pair;
+    match tensor {
+        Tensor::Dense(values) => values
+            .chunks_exact(matrix.len())
+            .map(|row| row.iter().zip(&matrix).map(product).sum())
+            .collect(),
+        Tensor::Sparse(tensor) => {
+            let mut vector = vec![0.0; rows];
+            for (row, places, values) in tensor.rows() {
+                let pairs = places.iter().map(|&place| &matrix[place as usize]);
+                vector[row] = values.iter().zip(pairs).map(product).sum();
+            }
+            vector
+        }
+    }
 }

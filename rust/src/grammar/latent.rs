@@ -1,7 +1,8 @@
 //! Parameters over latent states: what an L-PCFG has beyond its backbone PCFG.
 
 use super::emissions::{Emissions, Token};
-use super::rules::{GrammarError, Rules, SymbolId};
+use super::rules::{GrammarError, Rules, SymbolId, check_symbol};
+use super::tensors::{Tensor, Tensors};
 
 /// The arrays of an L-PCFG as an estimator gives them; rules and emissions are in the order in
 /// which they were given to [`Rules`] and [`Emissions`].
@@ -11,27 +12,41 @@ pub struct LatentArrays {
     pub states: Vec<u32>,
     /// The root vectors of all symbols, one after the other.
     pub roots: Vec<f32>,
-    /// The tensors of all binary rules: parent by left child by right child.
+    /// The stored values of the tensors of all binary rules: parent by left child by right child.
     pub binary: Vec<f32>,
-    /// The vectors of all emissions.
-    pub emissions: Vec<f32>,
+    /// How many values are stored of each binary rule; if all are, the tensor is dense.
+    pub binary_counts: Vec<u32>,
+    /// The ascending places of the values of all tensors that are not dense.
+    pub binary_positions: Vec<u32>,
+    /// Vectors over the states of preterminals.
+    pub profiles: Vec<f32>,
+    /// The symbol of each profile.
+    pub profile_symbols: Vec<u32>,
+    /// The profile of each emission, whose vector is its probability times that.
+    pub entry_profiles: Vec<u32>,
     /// For each symbol, the emission vector of its tag alone: the sum over all words.
     pub tag_emissions: Vec<f32>,
 }
 
+/// The most states that a symbol may have: the tensor of three such symbols takes 4 GB.
+const MOST_STATES: usize = 1024;
+
 /// The same, with the place of everything.
 #[derive(Debug, Clone)]
 pub struct Latent {
-    arrays: LatentArrays,
+    states: Vec<u32>,
     /// Where the vectors of each symbol start.
     state_offsets: Vec<usize>,
-    /// Where the tensor of each rule starts, in the order of [`Rules::binary`].
-    tensor_offsets: Vec<usize>,
-    emission_offsets: Vec<usize>,
+    roots: Vec<f32>,
+    tensors: Tensors,
+    profiles: Vec<f32>,
+    profile_offsets: Vec<usize>,
+    entry_profiles: Vec<u32>,
+    tag_emissions: Vec<f32>,
 }
 
 impl Latent {
-    /// Check that all lengths agree.
+    /// Check that all lengths and indices agree.
     pub fn new(
         rules: &Rules,
         emissions: &Emissions,
@@ -39,86 +54,95 @@ impl Latent {
     ) -> Result<Self, GrammarError> {
         let symbols = rules.number_of_symbols();
         check_length("latent states", arrays.states.len(), symbols)?;
-        if let Some(symbol) = arrays.states.iter().position(|&states| states == 0) {
-            return Err(GrammarError::NoStates { symbol: symbol as u32 });
+        for (symbol, &states) in arrays.states.iter().enumerate() {
+            match states as usize {
+                0 => return Err(GrammarError::NoStates { symbol: symbol as u32 }),
+                1..=MOST_STATES => {}
+                found => {
+                    let things = "latent states of a symbol";
+                    return Err(GrammarError::TooMany { things, found, most: MOST_STATES });
+                }
+            }
         }
         if !rules.unary().is_empty() {
             return Err(GrammarError::LatentUnary);
         }
-        let states = |symbol: SymbolId| arrays.states[symbol.index()] as usize;
-        let state_offsets = offsets(arrays.states.iter().map(|&states| states as usize));
-        check_length("latent roots", arrays.roots.len(), state_offsets[symbols])?;
-        check_length("tag emissions", arrays.tag_emissions.len(), state_offsets[symbols])?;
-        // Sizes in the order of the arrays, then looked up in the order of the rules.
-        let mut sizes = vec![0; rules.binary().len()];
-        for (rule, &given) in rules.binary().iter().zip(rules.binary_order()) {
-            sizes[given as usize] = [rule.parent, rule.left, rule.right]
-                .into_iter()
-                .map(states)
-                .try_fold(1usize, usize::checked_mul)
-                .unwrap_or(usize::MAX / 2);
-        }
-        let given_offsets = offsets(sizes.into_iter());
-        check_length(
-            "latent binary rules",
-            arrays.binary.len(),
-            given_offsets[rules.binary().len()],
-        )?;
-        let tensor_offsets =
-            rules.binary_order().iter().map(|&given| given_offsets[given as usize]).collect();
-        let emission_offsets = offsets(emissions.symbols().iter().map(|&symbol| states(symbol)));
-        check_length(
-            "latent emissions",
-            arrays.emissions.len(),
-            *emission_offsets.last().expect("never empty"),
-        )?;
         for (array, values) in [
             ("latent roots", &arrays.roots),
             ("latent binary rules", &arrays.binary),
-            ("latent emissions", &arrays.emissions),
+            ("latent profiles", &arrays.profiles),
             ("tag emissions", &arrays.tag_emissions),
         ] {
             if let Some(row) = values.iter().position(|value| !value.is_finite()) {
                 return Err(GrammarError::NotFinite { array, row });
             }
         }
-        Ok(Self { arrays, state_offsets, tensor_offsets, emission_offsets })
+        let state_offsets = offsets(arrays.states.iter().map(|&states| states as usize));
+        check_length("latent roots", arrays.roots.len(), state_offsets[symbols])?;
+        check_length("tag emissions", arrays.tag_emissions.len(), state_offsets[symbols])?;
+        let tensors = Tensors::new(
+            rules,
+            |symbol| arrays.states[symbol.index()] as usize,
+            &arrays.binary_counts,
+            &arrays.binary,
+            &arrays.binary_positions,
+        )?;
+        for (row, &symbol) in arrays.profile_symbols.iter().enumerate() {
+            check_symbol("profile", row, symbol, symbols)?;
+        }
+        let profile_symbols = arrays.profile_symbols.iter();
+        let profile_offsets =
+            offsets(profile_symbols.map(|&symbol| arrays.states[symbol as usize] as usize));
+        let expected = profile_offsets[arrays.profile_symbols.len()];
+        check_length("latent profiles", arrays.profiles.len(), expected)?;
+        let entries = emissions.symbols();
+        check_length("profiles of emissions", arrays.entry_profiles.len(), entries.len())?;
+        for (row, (&profile, symbol)) in arrays.entry_profiles.iter().zip(entries).enumerate() {
+            if arrays.profile_symbols.get(profile as usize) != Some(&symbol.0) {
+                return Err(GrammarError::Profile { row, profile });
+            }
+        }
+        Ok(Self {
+            states: arrays.states,
+            state_offsets,
+            roots: arrays.roots,
+            tensors,
+            profiles: arrays.profiles,
+            profile_offsets,
+            entry_profiles: arrays.entry_profiles,
+            tag_emissions: arrays.tag_emissions,
+        })
     }
 
     /// The number of states of a symbol.
     #[inline(always)]
     pub fn states(&self, symbol: SymbolId) -> usize {
-        self.arrays.states[symbol.index()] as usize
+        self.states[symbol.index()] as usize
     }
 
     /// The root vector of a symbol.
     pub fn root(&self, symbol: SymbolId) -> &[f32] {
-        &self.arrays.roots[self.vector(symbol)]
+        &self.roots[self.vector(symbol)]
     }
 
-    /// The tensor of a binary rule, by its place in [`Rules::binary`]; the caller knows its shape.
+    /// The tensor of a binary rule, by its place in [`Rules::binary`].
     #[inline(always)]
-    pub fn tensor(&self, rule: usize, length: usize) -> &[f32] {
-        &self.arrays.binary[self.tensor_offsets[rule]..][..length]
+    pub fn tensor(&self, rule: usize) -> Tensor<'_> {
+        self.tensors.get(rule)
     }
 
-    /// The emission vector of a symbol at a token that it emits with `probability` under the
-    /// backbone, as a vector and a factor.
-    pub fn emission(
-        &self,
-        emissions: &Emissions,
-        token: Token,
-        symbol: SymbolId,
-        probability: f64,
-    ) -> (&[f32], f64) {
+    /// What a token tells about the states of a symbol: times its probability under the backbone
+    /// this is its emission vector.
+    pub fn profile(&self, emissions: &Emissions, token: Token, symbol: SymbolId) -> &[f32] {
         if let Token::Word(word) | Token::Tagged { word, .. } = token
             && let Some(entry) = emissions.entry(word, symbol)
         {
-            let from = self.emission_offsets[entry];
-            return (&self.arrays.emissions[from..][..self.states(symbol)], 1.0);
+            let profile = self.entry_profiles[entry] as usize;
+            return &self.profiles
+                [self.profile_offsets[profile]..self.profile_offsets[profile + 1]];
         }
         // A word that the symbol was not seen with is like the average of its words.
-        (&self.arrays.tag_emissions[self.vector(symbol)], probability)
+        &self.tag_emissions[self.vector(symbol)]
     }
 
     fn vector(&self, symbol: SymbolId) -> std::ops::Range<usize> {
@@ -126,7 +150,7 @@ impl Latent {
     }
 }
 
-fn offsets(lengths: impl Iterator<Item = usize>) -> Vec<usize> {
+pub(super) fn offsets(lengths: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut offsets = vec![0usize];
     let mut end = 0usize;
     for length in lengths {
@@ -136,7 +160,11 @@ fn offsets(lengths: impl Iterator<Item = usize>) -> Vec<usize> {
     offsets
 }
 
-fn check_length(array: &'static str, found: usize, expected: usize) -> Result<(), GrammarError> {
+pub(super) fn check_length(
+    array: &'static str,
+    found: usize,
+    expected: usize,
+) -> Result<(), GrammarError> {
     if found != expected {
         return Err(GrammarError::Length { array, expected, found });
     }

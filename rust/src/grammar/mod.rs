@@ -6,6 +6,7 @@ mod latent;
 mod pairs;
 mod projection;
 mod rules;
+mod tensors;
 mod unary;
 
 pub use emissions::{Emissions, Token};
@@ -13,6 +14,7 @@ pub use latent::{Latent, LatentArrays};
 pub use pairs::{PairIndex, RuleOfPair, SetWord};
 pub use projection::{Projection, Uses};
 pub use rules::{BinaryRule, GrammarError, Rules, SymbolId, UnaryRule};
+pub use tensors::{Run, SparseTensor, Tensor};
 pub use unary::UnaryClosure;
 
 use crate::interner::Interner;

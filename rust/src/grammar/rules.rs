@@ -112,6 +112,32 @@ pub enum GrammarError {
         /// Which of its elements.
         row: usize,
     },
+    /// More values are stored of a rule's tensor than it has.
+    #[error("latent binary rule {row}: {found} values are stored of a tensor of {most}")]
+    TooManyStored {
+        /// Which rule.
+        row: usize,
+        /// How many values are stored.
+        found: usize,
+        /// How many the tensor has.
+        most: usize,
+    },
+    /// The places of a sparse tensor's values do not ascend or are out of range.
+    #[error("latent binary rule {row}: positions must ascend and be below {size}")]
+    Positions {
+        /// Which rule.
+        row: usize,
+        /// The size of its tensor.
+        size: usize,
+    },
+    /// An emission has a profile that does not exist or belongs to another symbol.
+    #[error("emission {row} has profile {profile}, which is none of its symbol")]
+    Profile {
+        /// Which emission.
+        row: usize,
+        /// Its profile.
+        profile: u32,
+    },
     /// Latent parameters for a grammar with unary rules.
     #[error("a grammar with latent states cannot have unary rules; collapse unary chains instead")]
     LatentUnary,

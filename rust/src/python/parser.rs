@@ -133,7 +133,11 @@ fn latent_arrays(arrays: &Bound<'_, PyDict>) -> PyResult<LatentArrays> {
         states: get(arrays, "states")?,
         roots: get(arrays, "roots")?,
         binary: get(arrays, "binary")?,
-        emissions: get(arrays, "emissions")?,
+        binary_counts: get(arrays, "binary_counts")?,
+        binary_positions: get(arrays, "binary_positions")?,
+        profiles: get(arrays, "profiles")?,
+        profile_symbols: get(arrays, "profile_symbols")?,
+        entry_profiles: get(arrays, "entry_profiles")?,
         tag_emissions: get(arrays, "tag_emissions")?,
     })
 }

@@ -1,6 +1,8 @@
-"""Emission vectors: the probabilities of a lexicon, times what each word tells about the state."""
+"""What words tell about the latent states of their preterminals, smoothed."""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 import scipy
@@ -10,34 +12,55 @@ from lpcfg.lexicon import Lexicon
 from lpcfg.treebank import Treebank
 from lpcfg.word_table import initial_words
 
-__all__ = ["StateProfiles"]
+__all__ = ["EmissionVectors", "StateProfiles"]
 
 Floats = NDArray[np.float32]
 
-# Entries of the lexicon worked on at once.
-_BLOCK = 1 << 16
+
+class EmissionVectors(NamedTuple):
+    """The fields of :class:`~lpcfg.latent.LatentStates` that are about words.
+
+    >>> none = np.zeros(0, dtype=np.float32)
+    >>> list(EmissionVectors(none, none, none, none)._asdict())
+    ['profiles', 'profile_symbols', 'entry_profiles', 'tag_emissions']
+    """
+
+    profiles: Floats
+    profile_symbols: NDArray[np.uint32]
+    entry_profiles: NDArray[np.uint32]
+    tag_emissions: Floats
 
 
 class StateProfiles:
-    """Sums of outside projections for the entries of a lexicon, from which profiles are smoothed.
+    """Sums of the vectors of preterminal nodes, from which the profiles of words are smoothed.
 
-    The vector of an entry (symbol, emission) is P(emission | symbol) times its profile: the mean
-    outside projection of the nodes it stands for. A word leans on its class, and a class on the
-    symbol, whose mean is the first unit vector; what was never seen has just these to go by.
+    The emission vector of an entry (symbol, emission) of a lexicon is P(emission | symbol) times
+    its profile: the mean vector of the nodes it stands for. A word leans on its class, and a class
+    on the symbol, whose mean is given; what was never seen has just these to go by.
 
+    ``vectors``: a row for each node, of which those of preterminals count: outside projections
+    (whose ``mean`` is the first unit vector), or P(state | node) / P(state | symbol) (ones).
     ``rare``: words seen up to so often speak for their classes.
 
     >>> from lpcfg import Tree
     >>> from lpcfg.lexicon_estimation import estimate_lexicon
     >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
-    >>> outside = np.array([[1, 3], [1, -3]], dtype=np.float32)
-    >>> profiles = StateProfiles(bank, estimate_lexicon(bank), outside, rare=1)
+    >>> vectors, mean = np.array([[1, 3], [1, -3]], dtype=np.float32), np.eye(2)[0]
+    >>> profiles = StateProfiles(bank, estimate_lexicon(bank), vectors, mean, rare=1)
     >>> profiles.counts
     array([0., 2., 1., 1.], dtype=float32)
     """
 
-    def __init__(self, treebank: Treebank, lexicon: Lexicon, outside: Floats, rare: int) -> None:
+    def __init__(
+        self,
+        treebank: Treebank,
+        lexicon: Lexicon,
+        vectors: Floats,
+        mean: NDArray[np.floating],
+        rare: int,
+    ) -> None:
         self.lexicon = lexicon
+        self.mean: Floats = mean.astype(np.float32)
         nodes = np.flatnonzero(treebank.word >= 0)
         own, word_class = _emissions(treebank, lexicon, nodes)
         frequency = np.bincount(treebank.word[nodes])[treebank.word[nodes]]
@@ -57,7 +80,7 @@ class StateProfiles:
             (np.ones(len(row), dtype=np.float32), (row, member)),
             shape=(self.first_own + len(own_keys), len(treebank.symbol)),
         )
-        self.sums: Floats = belongs @ outside
+        self.sums: Floats = belongs @ vectors
         self.counts: Floats = belongs.sum(axis=1)
 
         class_of = np.arange(len(lexicon.offsets) - 1)
@@ -67,60 +90,78 @@ class StateProfiles:
         emissions = np.repeat(np.arange(len(class_of)), np.diff(lexicon.offsets))
         found = _find(own_keys, emissions * base + lexicon.symbols)
         prior = 1 + _find(class_keys, class_of[emissions] * base + lexicon.symbols)
-        #: The row of each entry of the lexicon.
-        self.row = np.where(found >= 0, self.first_own + found, prior)
+        row = np.where(found >= 0, self.first_own + found, prior)
 
-    def vectors(
+        # A row that nodes stand behind has one symbol; that of what was never seen has many, and
+        # is a profile for each. Profiles that no entry has are left out.
+        rows = len(self.counts)
+        profile = np.where(row > 0, row, rows + lexicon.symbols)
+        has_entry = np.zeros(rows + base, dtype=bool)
+        has_entry[profile] = True
+        symbol_of = np.empty(rows + base, dtype=np.int64)
+        symbol_of[profile] = lexicon.symbols
+        #: The profile of each entry of the lexicon.
+        self.entry_profiles = (np.cumsum(has_entry) - 1)[profile]
+        #: The symbol of each profile, and its row.
+        self.profile_symbols = symbol_of[has_entry]
+        self.profile_rows = np.append(np.arange(rows), np.zeros(base, dtype=np.int64))[has_entry]
+
+    def emission_vectors(
         self,
-        states: NDArray[np.int64],
-        trust: Floats,
+        states: NDArray[np.integer],
         word_smoothing: float,
         class_smoothing: float,
-    ) -> tuple[Floats, Floats]:
-        """The vectors of all entries one after the other, and a row of their sums for each symbol.
+        *,
+        trust: Floats | None = None,
+        normalise: bool = False,
+    ) -> EmissionVectors:
+        """The profiles of all entries, shared where they can be, and their sums for each symbol.
 
-        ``states`` says how many states each symbol has, and ``trust`` what projections on each
-        are multiplied by; strengths of priors are in tokens.
+        ``states`` says how many states each symbol has, and ``trust`` what values of each are
+        multiplied by; strengths of priors are in tokens. To ``normalise`` is to let the words of
+        each state have probabilities that add up to one, as those of a probabilistic model do.
 
         >>> from lpcfg import Tree
         >>> from lpcfg.lexicon_estimation import estimate_lexicon
-        >>> bank = Treebank.from_trees([Tree("NN", "rain")])
-        >>> outside = np.ones((1, 1), dtype=np.float32)
-        >>> profiles = StateProfiles(bank, estimate_lexicon(bank), outside, rare=1)
-        >>> profiles.vectors(np.array([1]), outside, 1.0, 1.0)[1].round(6)
-        array([[1.]], dtype=float32)
+        >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
+        >>> vectors = np.array([[2, 0], [0, 2]], dtype=np.float32)
+        >>> profiles = StateProfiles(bank, estimate_lexicon(bank), vectors, np.ones(2), rare=1)
+        >>> found = profiles.emission_vectors(np.array([2]), 1.0, 1.0, normalise=True)
+        >>> found.profiles.reshape(-1, 2).round(3)
+        array([[1. , 1. ],
+               [1.5, 0.5],
+               [0.5, 1.5]], dtype=float32)
+        >>> found.tag_emissions
+        array([1., 1.], dtype=float32)
         """
-        profiles = self._profiles(word_smoothing, class_smoothing)
-        symbols = self.lexicon.symbols
-        probabilities = self.lexicon.probabilities.astype(np.float32)
-        sums: Floats = (
-            scipy.sparse.csr_array(
-                (probabilities, (symbols, self.row)), shape=(len(states), len(profiles))
-            )
-            @ profiles
-        )
-        sums *= trust
+        symbol = self.profile_symbols
+        profiles = self._smoothed(word_smoothing, class_smoothing)[self.profile_rows]
+        if trust is not None:
+            profiles *= trust[symbol]
+        total = np.bincount(self.entry_profiles, self.lexicon.probabilities).astype(np.float32)
+        shape = (len(states), len(profiles))
+        of_symbol = scipy.sparse.csr_array((total, (symbol, np.arange(len(symbol)))), shape)
+        sums: Floats = of_symbol @ profiles
+        if normalise:
+            profiles /= np.where(sums > 0, sums, 1)[symbol]
+            sums = (sums > 0).astype(np.float32)
         kept = np.arange(profiles.shape[1]) < states[:, None]
-        offsets = np.concatenate([[0], np.cumsum(states[symbols])])
-        vectors = np.empty(offsets[-1], dtype=np.float32)
-        # A block at a time: entries are many, and few have as many states as the most.
-        for start in range(0, len(symbols), _BLOCK):
-            end = min(start + _BLOCK, len(symbols))
-            own = symbols[start:end]
-            block = profiles[self.row[start:end]] * trust[own]
-            block *= probabilities[start:end, None]
-            vectors[offsets[start] : offsets[end]] = block[kept[own]]
-        return vectors, sums
+        return EmissionVectors(
+            profiles=profiles[kept[symbol]],
+            profile_symbols=symbol.astype(np.uint32),
+            entry_profiles=self.entry_profiles.astype(np.uint32),
+            tag_emissions=sums[kept],
+        )
 
-    def _profiles(self, word_smoothing: float, class_smoothing: float) -> Floats:
-        mean = np.zeros(self.sums.shape[1], dtype=np.float32)
-        mean[0] = 1
-        profiles = self.sums.copy()
+    def _smoothed(self, word_smoothing: float, class_smoothing: float) -> Floats:
+        rows = self.sums.copy()
         classes, own = slice(0, self.first_own), slice(self.first_own, None)
-        profiles[classes] = _shrink(self.sums[classes], self.counts[classes], mean, class_smoothing)
-        prior = profiles[self.leans_on]
-        profiles[own] = _shrink(self.sums[own], self.counts[own], prior, word_smoothing)
-        return profiles
+        rows[classes] = _shrink(
+            self.sums[classes], self.counts[classes], self.mean, class_smoothing
+        )
+        prior = rows[self.leans_on]
+        rows[own] = _shrink(self.sums[own], self.counts[own], prior, word_smoothing)
+        return rows
 
 
 def _emissions(
