@@ -11,7 +11,6 @@ from latent_trees import (
     estimator,
     inside_tree,
     latent_probabilities,
-    outside_tree,
     sample,
     span_distance,
     tree_distance,
