@@ -11,6 +11,8 @@
 //! charts; [`decode`] finds trees in them; [`parser`] runs these one after the other, and tries
 //! harder where nothing spans a sentence. [`cancel`] lets a caller stop them.
 //!
+//! Learning: [`em`] computes expectations over latent states, given the trees of a treebank.
+//!
 //! Models: [`model_file`] stores named arrays and JSON in one memory-mapped file.
 //!
 //! The border to Python is the module `python`, compiled only with the feature of that name; no
@@ -21,6 +23,7 @@ pub mod cancel;
 pub mod chart;
 pub mod clean;
 pub mod decode;
+pub mod em;
 pub mod forest;
 pub mod grammar;
 pub mod interner;

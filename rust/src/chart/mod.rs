@@ -19,8 +19,8 @@ pub mod marginals;
 pub mod mask;
 pub mod pcfg;
 pub mod rule_posteriors;
-mod scaling;
-mod vectors;
+pub(crate) mod scaling;
+pub(crate) mod vectors;
 
 /// Numbering of the spans of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,7 +5,7 @@ pub(super) const EMPTY: i32 = i32::MIN / 4;
 
 /// The exponent `e` for which `value` lies in `[2^e, 2^(e + 1))`; `value` must be positive.
 #[inline]
-pub(super) fn exponent(value: f64) -> i32 {
+pub(crate) fn exponent(value: f64) -> i32 {
     debug_assert!(value > 0.0 && value.is_finite());
     let bits = (value.to_bits() >> 52) as i32;
     if bits == 0 {
@@ -17,7 +17,7 @@ pub(super) fn exponent(value: f64) -> i32 {
 
 /// Two to the power of `exponent`, zero or the largest power where it does not fit.
 #[inline]
-pub(super) fn power_of_two(exponent: i32) -> f64 {
+pub(crate) fn power_of_two(exponent: i32) -> f64 {
     if exponent < -1022 {
         return 0.0;
     }

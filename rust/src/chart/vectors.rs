@@ -5,7 +5,7 @@ pub(super) const LANES: usize = 8;
 
 /// `sums += factor * values`.
 #[inline(always)]
-pub(super) fn add_scaled(sums: &mut [f32], factor: f32, values: &[f32]) {
+pub(crate) fn add_scaled(sums: &mut [f32], factor: f32, values: &[f32]) {
     let (sums, last_sums) = sums.as_chunks_mut::<LANES>();
     let (values, last_values) = values.as_chunks::<LANES>();
     for (sum, value) in sums.iter_mut().zip(values) {
@@ -23,7 +23,7 @@ pub(super) fn add_scaled(sums: &mut [f32], factor: f32, values: &[f32]) {
 
 /// The scalar product of two vectors.
 #[inline(always)]
-pub(super) fn dot(left: &[f32], right: &[f32]) -> f32 {
+pub(crate) fn dot(left: &[f32], right: &[f32]) -> f32 {
     let (left, last_left) = left.as_chunks::<LANES>();
     let (right, last_right) = right.as_chunks::<LANES>();
     let mut sums = [0.0; LANES];

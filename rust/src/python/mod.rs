@@ -3,6 +3,7 @@
 //! Each file binds one area of the core. All of them go through [`enter`], which releases the
 //! interpreter lock, turns errors and panics into exceptions and lets Ctrl-C stop the work.
 
+mod em;
 mod enter;
 mod errors;
 mod model_file;
@@ -15,6 +16,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    em::register(module)?;
     model_file::register(module)?;
     parser::register(module)?;
     trees::register(module)?;

@@ -1,0 +1,376 @@
+//! Inside and outside vectors of all nodes, and expected counts from them.
+
+use rayon::prelude::*;
+
+use super::trees::{LatentTrees, Parameters};
+use crate::cancel::{Cancel, Cancelled};
+use crate::chart::scaling::{exponent, power_of_two};
+use crate::chart::vectors::{add_scaled, dot};
+use crate::node_table::NONE;
+
+/// About how many nodes a thread works on at once.
+const BLOCK: usize = 4096;
+
+/// How many nodes of a rule are added up in single precision before they join the total.
+const SINGLE: usize = 256;
+
+/// Inside and outside vectors of all nodes under given parameters.
+///
+/// An inside vector is scaled so that its largest value is near one. An outside vector is scaled
+/// so that its product with the inside vector is one: the products of their elements are the
+/// posteriors of the states. In a tree without any probability they are zero.
+#[derive(Debug)]
+pub struct NodeVectors {
+    /// Where the vectors of each node start.
+    pub(super) offsets: Vec<usize>,
+    pub(super) inside: Vec<f32>,
+    pub(super) outside: Vec<f32>,
+    /// The power of two that the inside vector of each node was multiplied by, after those of the
+    /// nodes below.
+    scale: Vec<f32>,
+    /// The log-probability of each tree.
+    pub log_probabilities: Vec<f64>,
+}
+
+/// Expected counts, in the form of the parameters.
+#[derive(Debug)]
+pub struct Expectations {
+    /// How often each state of each symbol is at the root.
+    pub roots: Vec<f64>,
+    /// How often each rule is used with each combination of states.
+    pub binary: Vec<f32>,
+}
+
+/// The trees that a thread works on at once, and their part of the vectors.
+struct Block<'a> {
+    trees: std::ops::Range<usize>,
+    /// The first node, and the first place of its vectors.
+    origin: (usize, usize),
+    inside: &'a mut [f32],
+    outside: &'a mut [f32],
+    scale: &'a mut [f32],
+    log_probabilities: &'a mut [f64],
+}
+
+impl NodeVectors {
+    /// Run over all trees.
+    pub fn compute(
+        trees: &LatentTrees,
+        parameters: &Parameters<'_>,
+        cancel: &Cancel,
+    ) -> Result<Self, Cancelled> {
+        let mut offsets = Vec::with_capacity(trees.nodes() + 1);
+        let mut end = 0;
+        offsets.push(0);
+        for &symbol in &trees.symbol {
+            end += parameters.states(symbol);
+            offsets.push(end);
+        }
+        let mut vectors = Self {
+            offsets,
+            inside: vec![0.0; end],
+            outside: vec![0.0; end],
+            scale: vec![1.0; trees.nodes()],
+            log_probabilities: vec![f64::NEG_INFINITY; trees.number_of_trees()],
+        };
+        let Self { offsets, inside, outside, scale, log_probabilities } = &mut vectors;
+        let blocks = blocks(trees, offsets, (inside, outside, scale, log_probabilities));
+        blocks.into_par_iter().try_for_each(|mut block| {
+            cancel.check()?;
+            block.run(trees, parameters, offsets);
+            Ok(())
+        })?;
+        Ok(vectors)
+    }
+
+    /// Expected counts of roots and rules.
+    pub fn count(
+        &self,
+        trees: &LatentTrees,
+        parameters: &Parameters<'_>,
+        cancel: &Cancel,
+    ) -> Result<Expectations, Cancelled> {
+        let mut roots = vec![0.0; parameters.total_states()];
+        for bounds in trees.tree_offsets.windows(2).filter(|bounds| bounds[0] < bounds[1]) {
+            let root = bounds[1] - 1;
+            let own = &mut roots[parameters.state_range(trees.symbol[root])];
+            for (count, posterior) in own.iter_mut().zip(self.posteriors(root)) {
+                *count += f64::from(posterior);
+            }
+        }
+        let rules = trees.rules.len();
+        let mut binary = vec![0.0; parameters.total_binary()];
+        let mut rest = binary.as_mut_slice();
+        let mut counts = Vec::with_capacity(rules);
+        for rule in 0..rules {
+            let own;
+            (own, rest) = rest.split_at_mut(parameters.tensor_range(rule).len());
+            counts.push(own);
+        }
+        counts.into_par_iter().enumerate().try_for_each_init(
+            Sums::default,
+            |sums, (rule, own)| {
+                cancel.check()?;
+                sums.add_up(self, trees, rule, own.len());
+                for ((count, &total), &parameter) in
+                    own.iter_mut().zip(&sums.total).zip(parameters.tensor(rule))
+                {
+                    *count = (total * f64::from(parameter)) as f32;
+                }
+                Ok(())
+            },
+        )?;
+        Ok(Expectations { roots, binary })
+    }
+
+    /// The posteriors of a node's states.
+    pub fn posteriors(&self, node: usize) -> impl Iterator<Item = f32> + '_ {
+        let range = self.offsets[node]..self.offsets[node + 1];
+        self.inside[range.clone()].iter().zip(&self.outside[range]).map(|(a, b)| a * b)
+    }
+
+    /// The posteriors of all nodes' states, one node after the other.
+    pub fn all_posteriors(&self) -> Vec<f32> {
+        self.inside.iter().zip(&self.outside).map(|(inside, outside)| inside * outside).collect()
+    }
+
+    /// The posteriors of all preterminals' states, `width` values for each, zero where a symbol
+    /// has fewer states.
+    pub fn leaf_posteriors(&self, trees: &LatentTrees, width: usize) -> Vec<f32> {
+        let mut rows = vec![0.0; trees.number_of_leaves() * width];
+        let leaves = (0..trees.nodes()).filter(|&node| trees.left[node] == NONE);
+        for (row, leaf) in rows.chunks_exact_mut(width.max(1)).zip(leaves) {
+            for (value, posterior) in row.iter_mut().zip(self.posteriors(leaf)) {
+                *value = posterior;
+            }
+        }
+        rows
+    }
+}
+
+/// Cut everything at trees, into blocks that do not depend on the number of threads.
+fn blocks<'a>(
+    trees: &LatentTrees,
+    offsets: &[usize],
+    columns: (&'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [f64]),
+) -> Vec<Block<'a>> {
+    let (mut inside, mut outside, mut scale, mut log_probabilities) = columns;
+    let mut blocks = Vec::new();
+    let mut first = 0;
+    while first < trees.number_of_trees() {
+        let from = trees.tree_offsets[first];
+        let mut last = first + 1;
+        while last < trees.number_of_trees() && trees.tree_offsets[last] - from < BLOCK {
+            last += 1;
+        }
+        let (nodes, length) =
+            (trees.tree_offsets[last] - from, offsets[trees.tree_offsets[last]] - offsets[from]);
+        let block;
+        (block, (inside, outside, scale, log_probabilities)) = {
+            let (inside, inside_rest) = inside.split_at_mut(length);
+            let (outside, outside_rest) = outside.split_at_mut(length);
+            let (scale, scale_rest) = scale.split_at_mut(nodes);
+            let (own, rest) = log_probabilities.split_at_mut(last - first);
+            let origin = (from, offsets[from]);
+            let block = Block {
+                trees: first..last,
+                origin,
+                inside,
+                outside,
+                scale,
+                log_probabilities: own,
+            };
+            (block, (inside_rest, outside_rest, scale_rest, rest))
+        };
+        blocks.push(block);
+        first = last;
+    }
+    blocks
+}
+
+impl Block<'_> {
+    fn run(&mut self, trees: &LatentTrees, parameters: &Parameters<'_>, offsets: &[usize]) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { self.run_avx2(trees, parameters, offsets) };
+        }
+        self.run_portable(trees, parameters, offsets);
+    }
+
+    /// The same code, compiled for wider vectors.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    fn run_avx2(&mut self, trees: &LatentTrees, parameters: &Parameters<'_>, offsets: &[usize]) {
+        self.run_portable(trees, parameters, offsets);
+    }
+
+    #[inline(always)]
+    fn run_portable(
+        &mut self,
+        trees: &LatentTrees,
+        parameters: &Parameters<'_>,
+        offsets: &[usize],
+    ) {
+        let mut matrix = Vec::new();
+        for tree in self.trees.clone() {
+            let nodes = trees.tree_offsets[tree]..trees.tree_offsets[tree + 1];
+            if nodes.is_empty() {
+                continue;
+            }
+            let mut exponents = 0i64;
+            for node in nodes.clone() {
+                exponents += self.ascend(trees, parameters, offsets, node, &mut matrix);
+            }
+            let root = nodes.end - 1;
+            let range = self.range(offsets, root);
+            let vector = parameters.root(trees.symbol[root]);
+            let total = dot(vector, &self.inside[range.clone()]);
+            if total <= 0.0 {
+                continue;
+            }
+            self.log_probabilities[tree - self.trees.start] =
+                f64::from(total).ln() + exponents as f64 * std::f64::consts::LN_2;
+            for (outside, &root) in self.outside[range].iter_mut().zip(vector) {
+                *outside = root / total;
+            }
+            for node in nodes.rev() {
+                if trees.left[node] != NONE {
+                    self.descend(trees, parameters, offsets, node, &mut matrix);
+                }
+            }
+        }
+    }
+
+    /// Where the vectors of a node are in this block.
+    #[inline(always)]
+    fn range(&self, offsets: &[usize], node: usize) -> std::ops::Range<usize> {
+        offsets[node] - self.origin.1..offsets[node + 1] - self.origin.1
+    }
+
+    /// Fill the inside vector of a node from those below, and return the exponent taken out of it.
+    #[inline(always)]
+    fn ascend(
+        &mut self,
+        trees: &LatentTrees,
+        parameters: &Parameters<'_>,
+        offsets: &[usize],
+        node: usize,
+        matrix: &mut Vec<f32>,
+    ) -> i64 {
+        let range = self.range(offsets, node);
+        let event = trees.event[node] as usize;
+        if trees.left[node] == NONE {
+            self.inside[range.clone()].copy_from_slice(parameters.emission(event));
+        } else {
+            let left = self.range(offsets, trees.left[node] as usize);
+            let right = self.range(offsets, trees.right[node] as usize);
+            outer_product(&self.inside[left], &self.inside[right], matrix);
+            let rows = parameters.tensor(event).chunks_exact(matrix.len());
+            for (value, row) in self.inside[range.clone()].iter_mut().zip(rows) {
+                *value = dot(row, matrix);
+            }
+        }
+        let own = &mut self.inside[range];
+        let largest = own.iter().fold(0.0f32, |largest, &value| largest.max(value));
+        if largest == 0.0 {
+            return 0;
+        }
+        let exponent = exponent(f64::from(largest));
+        let scale = power_of_two(-exponent) as f32;
+        for value in own {
+            *value *= scale;
+        }
+        self.scale[node - self.origin.0] = scale;
+        i64::from(exponent)
+    }
+
+    /// Fill the outside vectors of a node's children.
+    #[inline(always)]
+    fn descend(
+        &mut self,
+        trees: &LatentTrees,
+        parameters: &Parameters<'_>,
+        offsets: &[usize],
+        node: usize,
+        matrix: &mut Vec<f32>,
+    ) {
+        let left = self.range(offsets, trees.left[node] as usize);
+        let right = self.range(offsets, trees.right[node] as usize);
+        let scale = self.scale[node - self.origin.0];
+        matrix.clear();
+        matrix.resize(left.len() * right.len(), 0.0);
+        let rows = parameters.tensor(trees.event[node] as usize).chunks_exact(matrix.len());
+        for (&outside, row) in self.outside[self.range(offsets, node)].iter().zip(rows) {
+            add_scaled(matrix, scale * outside, row);
+        }
+        for (number, row) in matrix.chunks_exact(right.len()).enumerate() {
+            self.outside[left.start + number] = dot(row, &self.inside[right.clone()]);
+            let inside = self.inside[left.start + number];
+            add_scaled(&mut self.outside[right.clone()], inside, row);
+        }
+    }
+}
+
+/// Every product of an element of `left` and one of `right`, row by row.
+#[inline(always)]
+fn outer_product(left: &[f32], right: &[f32], matrix: &mut Vec<f32>) {
+    matrix.clear();
+    for &value in left {
+        matrix.extend(right.iter().map(|other| value * other));
+    }
+}
+
+/// Sums over the nodes of a rule: outside of the parent times inside of the children.
+#[derive(Debug, Default)]
+struct Sums {
+    total: Vec<f64>,
+    single: Vec<f32>,
+    matrix: Vec<f32>,
+}
+
+impl Sums {
+    fn add_up(&mut self, vectors: &NodeVectors, trees: &LatentTrees, rule: usize, length: usize) {
+        self.total.clear();
+        self.total.resize(length, 0.0);
+        for nodes in trees.nodes_of_rule(rule).chunks(SINGLE) {
+            self.single.clear();
+            self.single.resize(length, 0.0);
+            self.add_nodes(vectors, trees, nodes);
+            for (total, &sum) in self.total.iter_mut().zip(&self.single) {
+                *total += f64::from(sum);
+            }
+        }
+    }
+
+    fn add_nodes(&mut self, vectors: &NodeVectors, trees: &LatentTrees, nodes: &[u32]) {
+        #[cfg(target_arch = "x86_64")]
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            // SAFETY: the processor has what the function is compiled for.
+            return unsafe { self.add_nodes_avx2(vectors, trees, nodes) };
+        }
+        self.add_nodes_portable(vectors, trees, nodes);
+    }
+
+    /// The same code, compiled for wider vectors.
+    #[cfg(target_arch = "x86_64")]
+    #[target_feature(enable = "avx2,fma")]
+    fn add_nodes_avx2(&mut self, vectors: &NodeVectors, trees: &LatentTrees, nodes: &[u32]) {
+        self.add_nodes_portable(vectors, trees, nodes);
+    }
+
+    #[inline(always)]
+    fn add_nodes_portable(&mut self, vectors: &NodeVectors, trees: &LatentTrees, nodes: &[u32]) {
+        let range = |node: usize| vectors.offsets[node]..vectors.offsets[node + 1];
+        for &node in nodes {
+            let node = node as usize;
+            let left = &vectors.inside[range(trees.left[node] as usize)];
+            let right = &vectors.inside[range(trees.right[node] as usize)];
+            outer_product(left, right, &mut self.matrix);
+            let rows = self.single.chunks_exact_mut(self.matrix.len());
+            for (row, &outside) in rows.zip(&vectors.outside[range(node)]) {
+                add_scaled(row, vectors.scale[node] * outside, &self.matrix);
+            }
+        }
+    }
+}

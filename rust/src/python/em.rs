@@ -1,0 +1,183 @@
+//! Expectations over latent states, given trees.
+
+use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+
+use super::enter::enter;
+use super::errors::{Exception, IntoPyErr};
+use crate::cancel::{Cancel, Cancelled};
+use crate::em::{LatentTrees, NodeVectors, Parameters, TreesError, merge_losses};
+
+impl IntoPyErr for TreesError {
+    fn into_py_err(self, py: Python<'_>) -> PyErr {
+        Exception::Grammar.new_err(py, self)
+    }
+}
+
+/// Why expectations were not computed.
+enum Failure {
+    Trees(TreesError),
+    Cancelled(Cancelled),
+}
+
+impl IntoPyErr for Failure {
+    fn into_py_err(self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Trees(error) => error.into_py_err(py),
+            Self::Cancelled(error) => error.into_py_err(py),
+        }
+    }
+}
+
+impl From<TreesError> for Failure {
+    fn from(error: TreesError) -> Self {
+        Self::Trees(error)
+    }
+}
+
+impl From<Cancelled> for Failure {
+    fn from(error: Cancelled) -> Self {
+        Self::Cancelled(error)
+    }
+}
+
+/// States, roots, binary and emission parameters.
+#[derive(FromPyObject)]
+struct ParametersIn<'py>(
+    PyReadonlyArray1<'py, u32>,
+    PyReadonlyArray1<'py, f32>,
+    PyReadonlyArray1<'py, f32>,
+    PyReadonlyArray1<'py, f32>,
+);
+
+/// Trees indexed for expectations, with a pool of threads.
+#[pyclass(name = "LatentTrees", module = "lpcfg._core", frozen)]
+struct PyLatentTrees {
+    trees: LatentTrees,
+    pool: rayon::ThreadPool,
+}
+
+impl PyLatentTrees {
+    /// Compute the vectors of all nodes, and `use_them`.
+    fn with_vectors<T: Send>(
+        &self,
+        py: Python<'_>,
+        parameters: &ParametersIn<'_>,
+        use_them: impl FnOnce(&NodeVectors, &Parameters<'_>, &Cancel) -> Result<T, Cancelled> + Send,
+    ) -> PyResult<T> {
+        let states = parameters.0.as_slice()?;
+        let (roots, binary) = (parameters.1.as_slice()?, parameters.2.as_slice()?);
+        let emissions = parameters.3.as_slice()?;
+        enter(py, |cancel| {
+            self.pool.install(|| {
+                let parameters = Parameters::new(&self.trees, states, roots, binary, emissions)?;
+                let vectors = NodeVectors::compute(&self.trees, &parameters, cancel)?;
+                use_them(&vectors, &parameters, cancel).map_err(Failure::from)
+            })
+        })
+    }
+}
+
+#[pymethods]
+impl PyLatentTrees {
+    #[new]
+    #[pyo3(signature = (
+        *, symbol, left, right, event, tree_offsets, rules, emission_symbols, symbols, threads
+    ))]
+    #[expect(clippy::too_many_arguments, reason = "one array each, all by name")]
+    fn new(
+        py: Python<'_>,
+        symbol: PyReadonlyArray1<'_, u32>,
+        left: PyReadonlyArray1<'_, i32>,
+        right: PyReadonlyArray1<'_, i32>,
+        event: PyReadonlyArray1<'_, u32>,
+        tree_offsets: PyReadonlyArray1<'_, i64>,
+        rules: PyReadonlyArray2<'_, u32>,
+        emission_symbols: PyReadonlyArray1<'_, u32>,
+        symbols: usize,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let columns = (
+            symbol.as_slice()?.to_vec(),
+            left.as_slice()?.to_vec(),
+            right.as_slice()?.to_vec(),
+            event.as_slice()?.to_vec(),
+        );
+        let tree_offsets = tree_offsets
+            .as_slice()?
+            .iter()
+            // A negative offset cannot ascend from zero: it is refused with the others.
+            .map(|&offset| usize::try_from(offset).unwrap_or(usize::MAX))
+            .collect();
+        let rules = rules.as_slice()?.as_chunks::<3>().0.to_vec();
+        let emission_symbols = emission_symbols.as_slice()?.to_vec();
+        let trees = enter(py, |_cancel| {
+            LatentTrees::new(columns, tree_offsets, rules, emission_symbols, symbols)
+        })?;
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            .thread_name(|number| format!("lpcfg-em-{number}"))
+            .build()
+            .map_err(|error| Exception::Internal.new_err(py, error))?;
+        Ok(Self { trees, pool })
+    }
+
+    /// Log-probabilities of the trees, expected counts of roots and rules, and the posteriors of
+    /// the preterminals' states (a row each), under parameters given as a tuple of states, roots,
+    /// binary and emission parameters.
+    fn expect<'py>(
+        &self,
+        py: Python<'py>,
+        parameters: ParametersIn<'py>,
+    ) -> PyResult<Bound<'py, PyDict>> {
+        let width = parameters.0.as_slice()?.iter().max().map_or(1, |&most| most as usize);
+        let (log_probabilities, counts, leaves) =
+            self.with_vectors(py, &parameters, |vectors, parameters, cancel| {
+                let counts = vectors.count(&self.trees, parameters, cancel)?;
+                let leaves = vectors.leaf_posteriors(&self.trees, width);
+                Ok((vectors.log_probabilities.clone(), counts, leaves))
+            })?;
+        let dict = PyDict::new(py);
+        dict.set_item("log_probabilities", log_probabilities.into_pyarray(py))?;
+        dict.set_item("roots", counts.roots.into_pyarray(py))?;
+        dict.set_item("binary", counts.binary.into_pyarray(py))?;
+        let rows = [self.trees.number_of_leaves(), width];
+        dict.set_item("leaves", leaves.into_pyarray(py).reshape(rows)?)?;
+        Ok(dict)
+    }
+
+    /// The posteriors of all nodes' states, one node after the other.
+    fn posteriors<'py>(
+        &self,
+        py: Python<'py>,
+        parameters: ParametersIn<'py>,
+    ) -> PyResult<Bound<'py, PyArray1<f32>>> {
+        let posteriors =
+            self.with_vectors(py, &parameters, |vectors, _, _| Ok(vectors.all_posteriors()))?;
+        Ok(posteriors.into_pyarray(py))
+    }
+
+    /// What would be lost by merging neighbouring states; see `lpcfg.split_merge`.
+    fn merge_losses<'py>(
+        &self,
+        py: Python<'py>,
+        parameters: ParametersIn<'py>,
+        counts: PyReadonlyArray1<'py, f64>,
+    ) -> PyResult<Bound<'py, PyArray1<f64>>> {
+        let counts = counts.as_slice()?;
+        let expected = parameters.1.as_slice()?.len();
+        if counts.len() != expected {
+            let error = TreesError::Length { array: "counts", expected, found: counts.len() };
+            return Err(error.into_py_err(py));
+        }
+        let losses = self.with_vectors(py, &parameters, |vectors, parameters, _| {
+            Ok(merge_losses(vectors, &self.trees, parameters, counts))
+        })?;
+        Ok(losses.into_pyarray(py))
+    }
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyLatentTrees>()
+}
