@@ -10,6 +10,7 @@ import numpy.typing as npt
 __all__ = [
     "BracketReader",
     "Grammar",
+    "LatentTrees",
     "ModelFile",
     "Parser",
     "__version__",
@@ -192,3 +193,33 @@ def invert_table(
     words: Sequence[str],
 ) -> _ForestColumns:
     """Undo `transform_forest`."""
+
+# Expectations over latent states, given trees.
+
+_StateParameters: TypeAlias = tuple[
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.float32],
+    npt.NDArray[np.float32],
+    npt.NDArray[np.float32],
+]
+
+@final
+class LatentTrees:
+    def __new__(
+        cls,
+        *,
+        symbol: npt.NDArray[np.uint32],
+        left: npt.NDArray[np.int32],
+        right: npt.NDArray[np.int32],
+        event: npt.NDArray[np.uint32],
+        tree_offsets: npt.NDArray[np.int64],
+        rules: npt.NDArray[np.uint32],
+        emission_symbols: npt.NDArray[np.uint32],
+        symbols: int,
+        threads: int,
+    ) -> LatentTrees: ...
+    def expect(self, parameters: _StateParameters) -> dict[str, npt.NDArray[Any]]: ...
+    def posteriors(self, parameters: _StateParameters) -> npt.NDArray[np.float32]: ...
+    def merge_losses(
+        self, parameters: _StateParameters, counts: npt.NDArray[np.float64]
+    ) -> npt.NDArray[np.float64]: ...

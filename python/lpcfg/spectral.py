@@ -23,6 +23,7 @@ from lpcfg.state_profiles import StateProfiles
 from lpcfg.threads import one_thread
 from lpcfg.tree_nodes import TreeNodes
 from lpcfg.treebank import Treebank
+from lpcfg.word_rows import WordRows
 
 __all__ = ["SpectralCut", "SpectralEstimator", "SpectralPath"]
 
@@ -221,6 +222,8 @@ class SpectralEstimator:
             backbone=replace(backbone, provenance={**backbone.provenance, **provenance}),
             projections=projections,
             profiles=StateProfiles(
-                treebank, backbone.lexicon, projections.outside, mean, self.lexicon.rare
+                WordRows(treebank, backbone.lexicon, self.lexicon.rare),
+                projections.outside[treebank.word >= 0],
+                mean,
             ),
         )

@@ -8,9 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from lpcfg.lexicon import Lexicon
-from lpcfg.treebank import Treebank
-from lpcfg.word_table import initial_words
+from lpcfg.word_rows import WordRows
 
 __all__ = ["EmissionVectors", "StateProfiles"]
 
@@ -38,73 +36,23 @@ class StateProfiles:
     its profile: the mean vector of the nodes it stands for. A word leans on its class, and a class
     on the symbol, whose mean is given; what was never seen has just these to go by.
 
-    ``vectors``: a row for each node, of which those of preterminals count: outside projections
-    (whose ``mean`` is the first unit vector), or P(state | node) / P(state | symbol) (ones).
-    ``rare``: words seen up to so often speak for their classes.
+    ``vectors``: a row for each preterminal node: outside projections (whose ``mean`` is the first
+    unit vector), or P(state | node) / P(state | symbol) (ones).
 
-    >>> from lpcfg import Tree
+    >>> from lpcfg import Tree, Treebank
     >>> from lpcfg.lexicon_estimation import estimate_lexicon
     >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
-    >>> vectors, mean = np.array([[1, 3], [1, -3]], dtype=np.float32), np.eye(2)[0]
-    >>> profiles = StateProfiles(bank, estimate_lexicon(bank), vectors, mean, rare=1)
-    >>> profiles.counts
-    array([0., 2., 1., 1.], dtype=float32)
+    >>> rows = WordRows(bank, estimate_lexicon(bank), rare=1)
+    >>> vectors = np.array([[1, 3], [1, -3]], dtype=np.float32)
+    >>> StateProfiles(rows, vectors, mean=np.eye(2)[0]).smoothed(1.0, 0.0)[-2:]
+    array([[ 1. ,  1.5],
+           [ 1. , -1.5]], dtype=float32)
     """
 
-    def __init__(
-        self,
-        treebank: Treebank,
-        lexicon: Lexicon,
-        vectors: Floats,
-        mean: NDArray[np.floating],
-        rare: int,
-    ) -> None:
-        self.lexicon = lexicon
+    def __init__(self, rows: WordRows, vectors: Floats, mean: NDArray[np.floating]) -> None:
+        self.rows = rows
+        self.sums = rows.sums(vectors)
         self.mean: Floats = mean.astype(np.float32)
-        nodes = np.flatnonzero(treebank.word >= 0)
-        own, word_class = _emissions(treebank, lexicon, nodes)
-        frequency = np.bincount(treebank.word[nodes])[treebank.word[nodes]]
-        # Where no word is rare, all of them speak for the unknown ones.
-        speaks = frequency <= rare if np.any(frequency <= rare) else frequency > 0
-        speaks &= own != word_class
-
-        # Most entries are due to smoothing, so rows are kept only of those that nodes stand
-        # behind: first one for what was never seen, then those of classes, then the nodes' own.
-        base, symbol = len(treebank.symbols), treebank.symbol[nodes].astype(np.int64)
-        class_keys, of_class = np.unique((word_class * base + symbol)[speaks], return_inverse=True)
-        own_keys, of_own = np.unique(own * base + symbol, return_inverse=True)
-        self.first_own = 1 + len(class_keys)
-        row = np.concatenate([1 + of_class, self.first_own + of_own])
-        member = np.concatenate([nodes[speaks], nodes])
-        belongs = scipy.sparse.csr_array(
-            (np.ones(len(row), dtype=np.float32), (row, member)),
-            shape=(self.first_own + len(own_keys), len(treebank.symbol)),
-        )
-        self.sums: Floats = belongs @ vectors
-        self.counts: Floats = belongs.sum(axis=1)
-
-        class_of = np.arange(len(lexicon.offsets) - 1)
-        class_of[own] = word_class
-        #: The row that each own row leans on.
-        self.leans_on = 1 + _find(class_keys, class_of[own_keys // base] * base + own_keys % base)
-        emissions = np.repeat(np.arange(len(class_of)), np.diff(lexicon.offsets))
-        found = _find(own_keys, emissions * base + lexicon.symbols)
-        prior = 1 + _find(class_keys, class_of[emissions] * base + lexicon.symbols)
-        row = np.where(found >= 0, self.first_own + found, prior)
-
-        # A row that nodes stand behind has one symbol; that of what was never seen has many, and
-        # is a profile for each. Profiles that no entry has are left out.
-        rows = len(self.counts)
-        profile = np.where(row > 0, row, rows + lexicon.symbols)
-        has_entry = np.zeros(rows + base, dtype=bool)
-        has_entry[profile] = True
-        symbol_of = np.empty(rows + base, dtype=np.int64)
-        symbol_of[profile] = lexicon.symbols
-        #: The profile of each entry of the lexicon.
-        self.entry_profiles = (np.cumsum(has_entry) - 1)[profile]
-        #: The symbol of each profile, and its row.
-        self.profile_symbols = symbol_of[has_entry]
-        self.profile_rows = np.append(np.arange(rows), np.zeros(base, dtype=np.int64))[has_entry]
 
     def emission_vectors(
         self,
@@ -121,11 +69,12 @@ class StateProfiles:
         multiplied by; strengths of priors are in tokens. To ``normalise`` is to let the words of
         each state have probabilities that add up to one, as those of a probabilistic model do.
 
-        >>> from lpcfg import Tree
+        >>> from lpcfg import Tree, Treebank
         >>> from lpcfg.lexicon_estimation import estimate_lexicon
         >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
         >>> vectors = np.array([[2, 0], [0, 2]], dtype=np.float32)
-        >>> profiles = StateProfiles(bank, estimate_lexicon(bank), vectors, np.ones(2), rare=1)
+        >>> rows = WordRows(bank, estimate_lexicon(bank), rare=1)
+        >>> profiles = StateProfiles(rows, vectors, np.ones(2))
         >>> found = profiles.emission_vectors(np.array([2]), 1.0, 1.0, normalise=True)
         >>> found.profiles.reshape(-1, 2).round(3)
         array([[1. , 1. ],
@@ -134,11 +83,13 @@ class StateProfiles:
         >>> found.tag_emissions
         array([1., 1.], dtype=float32)
         """
-        symbol = self.profile_symbols
-        profiles = self._smoothed(word_smoothing, class_smoothing)[self.profile_rows]
+        symbol = self.rows.profile_symbols
+        profiles = self.smoothed(word_smoothing, class_smoothing)[self.rows.profile_rows]
         if trust is not None:
             profiles *= trust[symbol]
-        total = np.bincount(self.entry_profiles, self.lexicon.probabilities).astype(np.float32)
+        total = np.bincount(self.rows.entry_profiles, self.rows.lexicon.probabilities).astype(
+            np.float32
+        )
         shape = (len(states), len(profiles))
         of_symbol = scipy.sparse.csr_array((total, (symbol, np.arange(len(symbol)))), shape)
         sums: Floats = of_symbol @ profiles
@@ -149,49 +100,28 @@ class StateProfiles:
         return EmissionVectors(
             profiles=profiles[kept[symbol]],
             profile_symbols=symbol.astype(np.uint32),
-            entry_profiles=self.entry_profiles.astype(np.uint32),
+            entry_profiles=self.rows.entry_profiles.astype(np.uint32),
             tag_emissions=sums[kept],
         )
 
-    def _smoothed(self, word_smoothing: float, class_smoothing: float) -> Floats:
-        rows = self.sums.copy()
-        classes, own = slice(0, self.first_own), slice(self.first_own, None)
-        rows[classes] = _shrink(
-            self.sums[classes], self.counts[classes], self.mean, class_smoothing
-        )
-        prior = rows[self.leans_on]
-        rows[own] = _shrink(self.sums[own], self.counts[own], prior, word_smoothing)
-        return rows
+    def smoothed(self, word_smoothing: float, class_smoothing: float) -> Floats:
+        """The profile of each of the :class:`WordRows`.
 
-
-def _emissions(
-    treebank: Treebank, lexicon: Lexicon, nodes: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The emission of each preterminal node, and that of its word's class."""
-    word = treebank.word[nodes]
-    initial = initial_words(treebank.words, word, treebank.start[nodes])
-    tags = [symbol.labels[-1] for symbol in treebank.symbols]
-    tag_ids = {tag: identity for identity, tag in enumerate(dict.fromkeys(tags))}
-    # Tags tell classes apart only where the classes are tags; else each word is looked at once.
-    names = list(tag_ids) if lexicon.classifier.tells_tag else [None]
-    numbers = np.array([tag_ids[tag] if lexicon.classifier.tells_tag else 0 for tag in tags])
-    rows = np.stack([word, initial, numbers[treebank.symbol[nodes]]]).astype(np.int64)
-    shape = (len(treebank.words), 2, len(names))
-    distinct, inverse = np.unique(np.ravel_multi_index(tuple(rows), shape), return_inverse=True)
-    columns = [column.tolist() for column in np.unravel_index(distinct, shape)]
-    arguments = [
-        (treebank.words[word], bool(initial), names[tag])
-        for word, initial, tag in zip(*columns, strict=True)
-    ]
-    own = np.array([lexicon.emission(*row) for row in arguments], dtype=np.int64)
-    word_class = np.array([lexicon.class_emission(*row) for row in arguments], dtype=np.int64)
-    return own[inverse], word_class[inverse]
-
-
-def _find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where the sorted keys have the wanted ones, -1 where they do not."""
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, place, -1)
+        >>> from lpcfg import Tree, Treebank
+        >>> from lpcfg.lexicon_estimation import estimate_lexicon
+        >>> bank = Treebank.from_trees([Tree("NN", "rain")])
+        >>> rows = WordRows(bank, estimate_lexicon(bank), rare=1)
+        >>> vectors = np.full((1, 1), 2, dtype=np.float32)
+        >>> StateProfiles(rows, vectors, np.ones(1)).smoothed(0.0, 1.0).ravel()
+        array([1. , 1.5, 2. ], dtype=float32)
+        """
+        profiles = self.sums.copy()
+        counts, first = self.rows.counts, self.rows.first_own
+        classes, own = slice(0, first), slice(first, None)
+        profiles[classes] = _shrink(self.sums[classes], counts[classes], self.mean, class_smoothing)
+        prior = profiles[self.rows.leans_on]
+        profiles[own] = _shrink(self.sums[own], counts[own], prior, word_smoothing)
+        return profiles
 
 
 def _shrink(sums: Floats, counts: Floats, prior: Floats, strength: float) -> Floats:

@@ -1,0 +1,122 @@
+"""Which words of a treebank share what they tell about latent states."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from lpcfg.lexicon import Lexicon
+from lpcfg.treebank import Treebank
+from lpcfg.word_table import initial_words
+
+__all__ = ["WordRows"]
+
+Floats = NDArray[np.float32]
+
+
+class WordRows:
+    """A row for each pair of a symbol and an emission that preterminal nodes stand behind.
+
+    Most entries of a lexicon are due to smoothing, so there are fewer rows than entries: first one
+    for what was never seen, then those of classes of words, then the nodes' own.
+
+    ``rare``: words seen up to so often speak for their classes.
+
+    >>> from lpcfg import Tree
+    >>> from lpcfg.lexicon_estimation import estimate_lexicon
+    >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
+    >>> rows = WordRows(bank, estimate_lexicon(bank), rare=1)
+    >>> rows.counts, rows.own
+    (array([0., 2., 1., 1.], dtype=float32), array([0, 1]))
+    """
+
+    def __init__(self, treebank: Treebank, lexicon: Lexicon, rare: int) -> None:
+        self.lexicon = lexicon
+        nodes = np.flatnonzero(treebank.word >= 0)
+        own, word_class = _emissions(treebank, lexicon, nodes)
+        frequency = np.bincount(treebank.word[nodes])[treebank.word[nodes]]
+        # Where no word is rare, all of them speak for the unknown ones.
+        speaks = frequency <= rare if np.any(frequency <= rare) else frequency > 0
+        speaks &= own != word_class
+
+        base, symbol = len(treebank.symbols), treebank.symbol[nodes].astype(np.int64)
+        class_keys, of_class = np.unique((word_class * base + symbol)[speaks], return_inverse=True)
+        #: The nodes' own rows, counted from :attr:`first_own`, and the symbol of each of these.
+        own_keys, self.own = np.unique(own * base + symbol, return_inverse=True)
+        self.own_symbols = own_keys % base
+        self.first_own = 1 + len(class_keys)
+        row = np.concatenate([1 + of_class, self.first_own + self.own])
+        member = np.concatenate([np.flatnonzero(speaks), np.arange(len(nodes))])
+        self._belongs = scipy.sparse.csr_array(
+            (np.ones(len(row), dtype=np.float32), (row, member)),
+            shape=(self.first_own + len(own_keys), len(nodes)),
+        )
+        #: How many nodes stand behind each row.
+        self.counts: Floats = self._belongs.sum(axis=1)
+
+        class_of = np.arange(len(lexicon.offsets) - 1)
+        class_of[own] = word_class
+        #: The row that each own row leans on.
+        self.leans_on = 1 + _find(class_keys, class_of[own_keys // base] * base + own_keys % base)
+        emissions = np.repeat(np.arange(len(class_of)), np.diff(lexicon.offsets))
+        found = _find(own_keys, emissions * base + lexicon.symbols)
+        prior = 1 + _find(class_keys, class_of[emissions] * base + lexicon.symbols)
+        row = np.where(found >= 0, self.first_own + found, prior)
+
+        # A row that nodes stand behind has one symbol; that of what was never seen has many, and
+        # is a profile for each. Profiles that no entry has are left out.
+        rows = len(self.counts)
+        profile = np.where(row > 0, row, rows + lexicon.symbols)
+        has_entry = np.zeros(rows + base, dtype=bool)
+        has_entry[profile] = True
+        symbol_of = np.empty(rows + base, dtype=np.int64)
+        symbol_of[profile] = lexicon.symbols
+        #: The profile of each entry of the lexicon.
+        self.entry_profiles = (np.cumsum(has_entry) - 1)[profile]
+        #: The symbol of each profile, and its row.
+        self.profile_symbols = symbol_of[has_entry]
+        self.profile_rows = np.append(np.arange(rows), np.zeros(base, dtype=np.int64))[has_entry]
+
+    def sums(self, vectors: Floats) -> Floats:
+        """For each row the sum of the vectors of its nodes, given one for each preterminal node.
+
+        >>> from lpcfg import Tree
+        >>> from lpcfg.lexicon_estimation import estimate_lexicon
+        >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
+        >>> rows = WordRows(bank, estimate_lexicon(bank), rare=1)
+        >>> rows.sums(np.array([[1], [3]], dtype=np.float32)).ravel()
+        array([0., 4., 1., 3.], dtype=float32)
+        """
+        sums: Floats = self._belongs @ vectors
+        return sums
+
+
+def _emissions(
+    treebank: Treebank, lexicon: Lexicon, nodes: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The emission of each preterminal node, and that of its word's class."""
+    word = treebank.word[nodes]
+    initial = initial_words(treebank.words, word, treebank.start[nodes])
+    tags = [symbol.labels[-1] for symbol in treebank.symbols]
+    tag_ids = {tag: identity for identity, tag in enumerate(dict.fromkeys(tags))}
+    # Tags tell classes apart only where the classes are tags; else each word is looked at once.
+    names = list(tag_ids) if lexicon.classifier.tells_tag else [None]
+    numbers = np.array([tag_ids[tag] if lexicon.classifier.tells_tag else 0 for tag in tags])
+    rows = np.stack([word, initial, numbers[treebank.symbol[nodes]]]).astype(np.int64)
+    shape = (len(treebank.words), 2, len(names))
+    distinct, inverse = np.unique(np.ravel_multi_index(tuple(rows), shape), return_inverse=True)
+    columns = [column.tolist() for column in np.unravel_index(distinct, shape)]
+    arguments = [
+        (treebank.words[word], bool(initial), names[tag])
+        for word, initial, tag in zip(*columns, strict=True)
+    ]
+    own = np.array([lexicon.emission(*row) for row in arguments], dtype=np.int64)
+    word_class = np.array([lexicon.class_emission(*row) for row in arguments], dtype=np.int64)
+    return own[inverse], word_class[inverse]
+
+
+def _find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Where the sorted keys have the wanted ones, -1 where they do not."""
+    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return np.where(keys[place] == wanted, place, -1)
