@@ -7,6 +7,9 @@
 (ROOT (S (NP (DT DT) (NN NN)) (VP (VBD VBD) (NP (PRP PRP))) (. .)))
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from lpcfg._core import __version__
 from lpcfg.clean import Cleaning
 from lpcfg.embedded import embedded_trees
@@ -32,7 +35,11 @@ from lpcfg.transform import Transform
 from lpcfg.tree import Tree
 from lpcfg.treebank import Treebank
 
+if TYPE_CHECKING:
+    from lpcfg.hmm import HMM
+
 __all__ = [
+    "HMM",
     "Cleaning",
     "Evaluation",
     "Grammar",
@@ -63,3 +70,12 @@ __all__ = [
     "read_trees",
     "save",
 ]
+
+# Modules that are loaded when they are asked for: scikit-learn takes longer to load than the rest.
+_LAZY = {"HMM": "lpcfg.hmm"}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_LAZY[name]), name)

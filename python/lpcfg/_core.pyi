@@ -10,9 +10,11 @@ import numpy.typing as npt
 __all__ = [
     "BracketReader",
     "Grammar",
+    "HiddenMarkovModel",
     "LatentTrees",
     "ModelFile",
     "Parser",
+    "Sequences",
     "__version__",
     "clean_forest",
     "invert_table",
@@ -111,6 +113,55 @@ class Parser:
         """Parse sentences given as ids of words, of tags or of both, one after the other.
 
         Returns a dictionary of arrays, read by `lpcfg.parser`.
+        """
+
+# Hidden Markov models
+
+@final
+class HiddenMarkovModel:
+    """The parameters of a hidden Markov model, checked and laid out for the passes."""
+
+    def __new__(
+        cls,
+        *,
+        initial: npt.NDArray[np.float64],
+        transitions: npt.NDArray[np.float64],
+        ends: npt.NDArray[np.float64],
+        emissions: npt.NDArray[np.float64],
+    ) -> HiddenMarkovModel: ...
+
+@final
+class Sequences:
+    """Sequences of symbols with a pool of threads to work on them."""
+
+    def __new__(
+        cls, offsets: npt.NDArray[np.int64], symbols: npt.NDArray[np.uint32], threads: int
+    ) -> Sequences: ...
+    def log_probabilities(self, model: HiddenMarkovModel) -> npt.NDArray[np.float64]:
+        """The log-probability of each sequence."""
+
+    def posteriors(self, model: HiddenMarkovModel) -> npt.NDArray[np.float64]:
+        """The posteriors of states, a row for each symbol of all sequences."""
+
+    def expected_visits(
+        self, model: HiddenMarkovModel, transitions: bool
+    ) -> npt.NDArray[np.float64]:
+        """Expected numbers of states and, if wanted, of transitions, a row for each sequence."""
+
+    def expected_counts(self, model: HiddenMarkovModel) -> dict[str, Any]:
+        """Expected counts over all sequences: the E-step of Baum and Welch."""
+
+    def best_states(
+        self, model: HiddenMarkovModel
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]:
+        """The most probable states, and the log-probability of each sequence with its own."""
+
+    def passes(
+        self, model: HiddenMarkovModel, sequence: int
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+        """The scaled forward and backward rows of one sequence, and what they are scaled by.
+
+        That is the probability of each symbol given the earlier ones.
         """
 
 # Trees

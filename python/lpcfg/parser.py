@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -15,6 +14,7 @@ from numpy.typing import NDArray
 from lpcfg import _core
 from lpcfg.errors import InputError
 from lpcfg.grammar import Grammar
+from lpcfg.threads import thread_count
 from lpcfg.tree import Tree
 
 __all__ = ["DECODERS", "STATUSES", "LabelledSpan", "Parse", "Parser", "Pruning", "tree_from_spans"]
@@ -23,9 +23,6 @@ DECODERS = ("max-f1", "max-recall", "max-rule", "viterbi")
 
 #: What became of a sentence; see :class:`Parse`.
 STATUSES = ("parsed", "loosened", "smoothed", "fragments", "backbone", "negative")
-
-#: More threads than this are a mistake, and would bring the machine to its knees.
-MOST_THREADS = 1024
 
 _MOST = 10**9
 
@@ -129,7 +126,7 @@ class Parser:
         self.decoder = decoder
         self.prune = prune
         self.n_jobs = n_jobs
-        self._core = _core.Parser(grammar.core, threads=_threads(n_jobs))
+        self._core = _core.Parser(grammar.core, threads=thread_count(n_jobs))
 
     def parse(
         self, tags: Sequence[str] | None = None, *, words: Sequence[str] | None = None
@@ -317,21 +314,6 @@ class _Sentence(NamedTuple):
     @property
     def tokens(self) -> list[str]:
         return (self.tags if self.words is None else self.words) or []
-
-
-def _threads(n_jobs: int) -> int:
-    if n_jobs == -1:
-        return (
-            len(os.sched_getaffinity(0))
-            if hasattr(os, "sched_getaffinity")
-            else os.cpu_count() or 1
-        )
-    if not isinstance(n_jobs, int) or not 1 <= n_jobs <= MOST_THREADS:
-        raise InputError(
-            f"n_jobs must be a number of threads up to {MOST_THREADS}, or -1 for all cores, "
-            f"not {n_jobs!r}"
-        )
-    return n_jobs
 
 
 def _check_positive(name: str, number: int) -> None:

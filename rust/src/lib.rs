@@ -13,6 +13,8 @@
 //!
 //! Learning: [`em`] computes expectations over latent states, given the trees of a treebank.
 //!
+//! Sequences: [`hmm`] has hidden Markov models.
+//!
 //! Models: [`model_file`] stores named arrays and JSON in one memory-mapped file.
 //!
 //! The border to Python is the module `python`, compiled only with the feature of that name; no
@@ -26,6 +28,7 @@ pub mod decode;
 pub mod em;
 pub mod forest;
 pub mod grammar;
+pub mod hmm;
 pub mod interner;
 pub mod model_file;
 pub mod node_table;

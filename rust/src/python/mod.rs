@@ -6,8 +6,10 @@
 mod em;
 mod enter;
 mod errors;
+mod hmm;
 mod model_file;
 mod parser;
+mod threads;
 mod trees;
 
 use pyo3::prelude::*;
@@ -17,6 +19,7 @@ use pyo3::prelude::*;
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
     em::register(module)?;
+    hmm::register(module)?;
     model_file::register(module)?;
     parser::register(module)?;
     trees::register(module)?;

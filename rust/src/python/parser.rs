@@ -9,6 +9,7 @@ use pyo3::types::PyDict;
 
 use super::enter::enter;
 use super::errors::{Exception, IntoPyErr};
+use super::threads::thread_pool;
 use crate::cancel::Cancelled;
 use crate::grammar::{
     BinaryRule, Emissions, Grammar, GrammarError, LatentArrays, Output, Rules, SymbolId, Token,
@@ -154,12 +155,7 @@ impl PyParser {
     #[new]
     fn new(py: Python<'_>, grammar: &PyGrammar, threads: usize) -> PyResult<Self> {
         let parser = Parser::new(Arc::clone(&grammar.0)).map_err(|error| error.into_py_err(py))?;
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .thread_name(|number| format!("lpcfg-{number}"))
-            .build()
-            .map_err(|error| Exception::Internal.new_err(py, error))?;
-        Ok(Self { parser, pool })
+        Ok(Self { parser, pool: thread_pool(py, threads)? })
     }
 
     /// Parse sentences given as ids of words, of tags or of both, one after the other.

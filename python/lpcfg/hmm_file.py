@@ -1,0 +1,86 @@
+"""Hidden Markov models as model files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lpcfg.errors import ModelFileError
+from lpcfg.hmm_parameters import HMMParameters
+from lpcfg.hmm_symbols import Item
+from lpcfg.model_file import (
+    ModelFile,
+    pack_strings,
+    read_document,
+    unpack_strings,
+    write_model_file,
+)
+
+__all__ = ["read_hmm", "write_hmm"]
+
+_OPTIONS = {"unknown": str, "decoder": str, "count_transitions": bool}
+
+
+def write_hmm(
+    path: str | PathLike[str],
+    parameters: HMMParameters,
+    symbols: tuple[Item, ...],
+    states: tuple[Item, ...],
+    options: Mapping[str, Any],
+) -> None:
+    """Write a model: its parameters, the names of symbols and states, and how it is used.
+
+    >>> import tempfile, pathlib
+    >>> from lpcfg import HMM
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "clock.lpcfg")
+    ...     HMM(n_states=2).fit([["tick", "tock", "tick"]]).save(path)
+    ...     parts, options = read_hmm(path)
+    >>> parts["symbols"], options
+    (('tick', 'tock'), {'unknown': 'error', 'decoder': 'viterbi', 'count_transitions': False})
+    """
+    arrays = {name: getattr(parameters, name) for name in ("initial", "transitions", "emissions")}
+    if parameters.ends is not None:
+        arrays["ends"] = parameters.ends
+    arrays |= _pack("symbols", symbols) | _pack("states", states)
+    write_model_file(path, arrays, {"kind": "hmm"} | {name: options[name] for name in _OPTIONS})
+
+
+def read_hmm(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Read what :meth:`lpcfg.HMM.from_parameters` takes, which checks it, and the options.
+
+    >>> read_hmm("missing.lpcfg")
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
+    """
+    file = ModelFile(path)
+    document = read_document(file, {"kind": str})
+    if document["kind"] != "hmm":
+        raise ModelFileError(f"{file.path}: holds a {document['kind']}, not an HMM")
+    document = read_document(file, _OPTIONS)
+    parts = {
+        "initial": file.array("initial", np.float64, (None,)),
+        "transitions": file.array("transitions", np.float64, (None, None)),
+        "emissions": file.array("emissions", np.float64, (None, None)),
+        "ends": file.array("ends", np.float64, (None,)) if "ends" in file.names() else None,
+        "symbols": _unpack(file, "symbols"),
+        "states": _unpack(file, "states"),
+    }
+    return parts, {name: document[name] for name in _OPTIONS}
+
+
+def _pack(name: str, items: tuple[Item, ...]) -> dict[str, NDArray[Any]]:
+    """Strings as strings are packed everywhere, numbers as an array."""
+    if any(isinstance(item, str) for item in items):
+        return pack_strings(name, [str(item) for item in items])
+    return {name: np.array(items, dtype=np.int64)}
+
+
+def _unpack(file: ModelFile, name: str) -> tuple[Item, ...]:
+    if name in file.names():
+        return tuple(file.array(name, np.int64, (None,)).tolist())
+    return unpack_strings(file, name)

@@ -1,0 +1,18 @@
+//! Hidden Markov models over categorical observations.
+//!
+//! [`Model`] holds the parameters, [`Sequences`] what was observed. [`lattice`] has the forward and
+//! the backward algorithm, [`expectation`] what is read off them (log-probabilities, posteriors, and
+//! the expected counts of Baum and Welch), [`viterbi`] the most probable states. Numbers are scaled,
+//! not in logarithms.
+
+pub mod expectation;
+mod kernels;
+pub mod lattice;
+mod log_product;
+mod model;
+mod sequences;
+pub mod viterbi;
+
+pub use lattice::Lattice;
+pub use model::{HmmError, Model};
+pub use sequences::Sequences;
