@@ -6,6 +6,7 @@ use pyo3::types::PyDict;
 
 use super::enter::enter;
 use super::errors::{Exception, IntoPyErr};
+use super::threads::thread_pool;
 use crate::cancel::{Cancel, Cancelled};
 use crate::em::{LatentTrees, NodeVectors, Parameters, TreesError, merge_losses};
 
@@ -115,12 +116,7 @@ impl PyLatentTrees {
         let trees = enter(py, |_cancel| {
             LatentTrees::new(columns, tree_offsets, rules, emission_symbols, symbols)
         })?;
-        let pool = rayon::ThreadPoolBuilder::new()
-            .num_threads(threads)
-            .thread_name(|number| format!("lpcfg-em-{number}"))
-            .build()
-            .map_err(|error| Exception::Internal.new_err(py, error))?;
-        Ok(Self { trees, pool })
+        Ok(Self { trees, pool: thread_pool(py, threads)? })
     }
 
     /// Log-probabilities of the trees, expected counts of roots and rules, and the posteriors of
