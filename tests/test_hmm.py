@@ -14,7 +14,7 @@ from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 
 import lpcfg
-from lpcfg import HMM, InputError, ModelFileError
+from lpcfg import HMM, InputError, ModelFileError, Parser
 from lpcfg.hmm_parameters import HMMParameters
 from lpcfg.model_file import ModelFile, write_model_file
 
@@ -295,6 +295,51 @@ def test_numbers_in_arrays():
     hmm = HMM(n_states=2).fit(sequences)
     assert hmm.symbols_ == (1, 3)
     assert [len(path) for path in hmm.predict(sequences)] == [3, 2]
+
+
+# As a grammar
+
+
+@given(models_and_sequences(), st.booleans())
+def test_the_parser_agrees(case, ignore):
+    """Through the inside algorithm of L-PCFGs, whose parameters are in single precision."""
+    hmm, sequences = case
+    hmm.set_params(unknown="ignore" if ignore else "error")
+    if ignore:
+        sequences = [[*sequence, 99] for sequence in sequences]
+    parser = Parser(hmm.to_grammar(), n_jobs=1)
+    words = [[str(symbol) for symbol in sequence] for sequence in sequences]
+    for parse, score in zip(
+        parser.analyze_many(words=words), hmm.score_samples(sequences), strict=True
+    ):
+        assert parse.status == "parsed"
+        assert parse.log_probability == pytest.approx(score, abs=1e-3)
+        assert parse.sentence_log_probability == pytest.approx(score, abs=1e-3)
+
+
+def test_the_grammar_of_a_model_with_an_end_is_a_proper_one(tmp_path):
+    grammar = known_with_end().to_grammar()
+    latent = grammar.latent.dense(grammar.binary_rules)
+    tensors = latent.binary.reshape(2, 3, 3, 3)
+    np.testing.assert_allclose(latent.roots.sum(), 1, rtol=1e-6)
+    np.testing.assert_allclose(tensors.sum(axis=(0, 2, 3)), 1, rtol=1e-6)
+    np.testing.assert_allclose(grammar.binary_probabilities.sum(), 1)
+    lpcfg.save(grammar, tmp_path / "model.lpcfg")
+    words = ["a", "d", "c", "a"]
+    parses = [
+        Parser(g).analyze(words=words) for g in (grammar, lpcfg.load(tmp_path / "model.lpcfg"))
+    ]
+    assert parses[0] == parses[1]
+    # Words of one tree, of which all sentences of a length have one, have all the probability.
+    lengths = np.zeros(3)
+    for length in range(3):
+        sentences = itertools.product("abcd", repeat=length + 1)
+        parses = Parser(grammar).analyze_many(words=map(list, sentences))
+        lengths[length] = np.exp([parse.sentence_log_probability for parse in parses]).sum()
+    parameters, state = known_with_end().parameters_, known_with_end().parameters_.initial
+    for length in range(3):
+        assert lengths[length] == pytest.approx(state @ parameters.ends, rel=1e-5)
+        state = state @ parameters.transitions
 
 
 # As scikit-learn has it

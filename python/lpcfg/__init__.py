@@ -37,6 +37,7 @@ from lpcfg.treebank import Treebank
 
 if TYPE_CHECKING:
     from lpcfg.hmm import HMM
+    from lpcfg.spectral_hmm import SpectralHMM
 
 __all__ = [
     "HMM",
@@ -57,6 +58,7 @@ __all__ = [
     "Scores",
     "SpectralCut",
     "SpectralEstimator",
+    "SpectralHMM",
     "Symbol",
     "Transform",
     "Tree",
@@ -72,7 +74,7 @@ __all__ = [
 ]
 
 # Modules that are loaded when they are asked for: scikit-learn takes longer to load than the rest.
-_LAZY = {"HMM": "lpcfg.hmm"}
+_LAZY = {"HMM": "lpcfg.hmm", "SpectralHMM": "lpcfg.spectral_hmm"}
 
 
 def __getattr__(name: str) -> object:

@@ -14,7 +14,9 @@ from sklearn.utils.validation import check_is_fitted
 from lpcfg import _core
 from lpcfg.baum_welch import BaumWelch
 from lpcfg.errors import InputError, ModelFileError
+from lpcfg.grammar import Grammar
 from lpcfg.hmm_file import read_hmm, write_hmm
+from lpcfg.hmm_grammar import right_branching
 from lpcfg.hmm_inference import Decoder, HMMInference
 from lpcfg.hmm_parameters import HMMParameters, count_states
 from lpcfg.hmm_symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
@@ -139,14 +141,8 @@ class HMM(HMMInference):
         """
         self._check_options()
         flat = FlatSequences.of(sequences)
-        if len(flat.offsets) == 1:
-            raise InputError("there are no sequences to learn from")
-        if self.warm_start and hasattr(self, "parameters_"):
-            table = SymbolTable(self.symbols_)
-        elif self.vocabulary is not None:
-            table = SymbolTable(tuple(self.vocabulary))
-        else:
-            table = SymbolTable.learn(flat)
+        going_on = self.warm_start and hasattr(self, "parameters_")
+        table = SymbolTable.chosen(self.symbols_ if going_on else self.vocabulary, flat)
         symbols = table.encode(flat, self.unknown)
         if states is None:
             self._fit_alone(flat.offsets, symbols, len(table.symbols))
@@ -226,6 +222,22 @@ class HMM(HMMInference):
         """
         listed = list(sequences)
         return self.fit(listed).transform(listed)
+
+    def to_grammar(self) -> Grammar:
+        """The same model as a right-branching L-PCFG, whose latent states are those of the HMM.
+
+        The probability of a sentence, and of its only tree, is what :meth:`score_samples` has the
+        logarithm of. Symbols become words, numbers too.
+
+        >>> from lpcfg import Parser
+        >>> hmm = HMM.from_bigrams([0.5, 0.5], [[0.9, 0.1], [0.4, 0.6]], symbols=["a", "b"])
+        >>> parse = Parser(hmm.to_grammar()).analyze(words=["a", "b", "b"])
+        >>> print(parse.tree, round(float(np.exp(parse.log_probability)), 6))
+        (S (X a) (S (X b) (X b))) 0.03
+        """
+        check_is_fitted(self, "parameters_")
+        words = [str(symbol) for symbol in self.symbols_]
+        return right_branching(self.parameters_, words, unknown=self.unknown == "ignore")
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the model to a file; :meth:`load` reads it.

@@ -115,6 +115,17 @@ class SymbolTable:
         table = cls(tuple(set(sequences.items)))
         return cls(tuple(sorted(table.symbols)))
 
+    @classmethod
+    def chosen(cls, vocabulary: Sequence[Item] | None, sequences: FlatSequences) -> SymbolTable:
+        """The vocabulary if there is one, else all symbols of sequences, which must not be none.
+
+        >>> SymbolTable.chosen(["z", "a"], FlatSequences.of([["a"]])).symbols
+        ('z', 'a')
+        """
+        if not sequences.items:
+            raise InputError("there are no sequences to learn from")
+        return cls.learn(sequences) if vocabulary is None else cls(tuple(vocabulary))
+
     @cached_property
     def ids(self) -> dict[Item, int]:
         """The number of each symbol.

@@ -1,0 +1,99 @@
+"""Spectral learning of hidden Markov models (Hsu, Kakade & Zhang 2012)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import check_is_fitted
+
+from lpcfg.errors import InputError
+from lpcfg.hmm_symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
+from lpcfg.observable_operators import ObservableOperators, Triples
+from lpcfg.threads import one_thread
+
+__all__ = ["SpectralHMM"]
+
+
+@dataclass(eq=False, repr=False)
+class SpectralHMM(BaseEstimator):  # type: ignore[misc]
+    """The probabilities of an HMM, learnt in one step and without local optima.
+
+    What is learnt are operators for each symbol, not states: sequences and next symbols have
+    probabilities, which converge to the true ones if the states of the HMM can be told apart by
+    what they emit and where they lead. With few sequences they may be negative.
+
+    ``n_states``: how many states, at most as many as symbols.
+    ``unknown``: what becomes of symbols that are new; see :class:`lpcfg.HMM`.
+    ``random_state``: the seed of the singular value decomposition.
+
+    >>> from lpcfg import HMM
+    >>> truth = HMM.from_parameters([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.9, 0.1], [0.3, 0.7]])
+    >>> learnt = SpectralHMM(n_states=2).fit(truth.sample(1000, length=50)[0])
+    >>> np.exp(truth.score([[0, 0, 1]])).round(2), np.exp(learnt.score([[0, 0, 1]])).round(2)
+    (np.float64(0.09), np.float64(0.09))
+    """
+
+    n_states: int = 2
+    unknown: Unknown = "error"
+    random_state: int = 0
+
+    operators_: ObservableOperators = field(init=False)
+    symbols_: tuple[Item, ...] = field(init=False)
+
+    def fit(self, sequences: Sequences, labels: object = None) -> Self:
+        """Learn from sequences, of which some must have three symbols; ``labels`` are not used.
+
+        >>> SpectralHMM(n_states=1).fit([["a", "b", "a"]]).symbols_
+        ('a', 'b')
+        """
+        if self.n_states < 1:
+            raise InputError(f"n_states must be at least 1, not {self.n_states}")
+        flat = FlatSequences.of(sequences)
+        table = SymbolTable.chosen(None, flat)
+        symbols = table.encode(flat)
+        first = np.bincount(symbols[flat.offsets[:-1]], minlength=len(table.symbols))
+        triples = Triples.count(flat.offsets, symbols)
+        with one_thread():
+            self.operators_ = ObservableOperators.learn(
+                first / first.sum(), triples, self.n_states, self.random_state
+            )
+        self.symbols_ = table.symbols
+        return self
+
+    def score_samples(self, sequences: Sequences) -> NDArray[np.float64]:
+        """The log-probability of each sequence; minus infinity if the estimate is not positive.
+
+        >>> hmm = SpectralHMM(n_states=2).fit([["a", "b"] * 5, ["b", "a"] * 5])
+        >>> np.exp(hmm.score_samples([["a"], ["a", "b"], ["a", "a"]])).round(3)
+        array([0.5, 0.5, 0. ])
+        """
+        offsets, symbols = self._encode(sequences)
+        return self.operators_.log_probabilities(offsets, symbols)
+
+    def score(self, sequences: Sequences, labels: object = None) -> float:
+        """The mean log-probability of a sequence; ``labels`` are not used.
+
+        >>> hmm = SpectralHMM(n_states=2).fit([["a", "b"] * 5, ["b", "a"] * 5])
+        >>> round(float(np.exp(hmm.score([["a"], ["b"]]))), 3)
+        0.5
+        """
+        return float(self.score_samples(sequences).mean())
+
+    def predict_next(self, sequences: Sequences) -> NDArray[np.float64]:
+        """The probabilities of the next symbol (columns, as in ``symbols_``) after each sequence.
+
+        >>> hmm = SpectralHMM(n_states=2).fit([["a", "b"] * 5, ["b", "a"] * 5])
+        >>> hmm.predict_next([["a", "b", "a"]]).round(3)
+        array([[0., 1.]])
+        """
+        offsets, symbols = self._encode(sequences)
+        return self.operators_.next_probabilities(offsets, symbols)
+
+    def _encode(self, sequences: Sequences) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
+        check_is_fitted(self, "operators_")
+        flat = FlatSequences.of(sequences)
+        return flat.offsets, SymbolTable(self.symbols_).encode(flat, self.unknown)
