@@ -134,6 +134,20 @@ def test_train_with_options(run):
     assert len(load("new.lpcfg").unary_rules)
 
 
+def test_train_by_splitting_and_merging_and_go_on_with_em(run, files):
+    options = ("--estimator", "split-merge", "--cycles", "2", "--keep-cycles")
+    code, _, said = run("train", "gold.mrg", "-o", "new.lpcfg", *options)
+    assert code == 0
+    assert "saved to new.lpcfg.2" in said
+    grammars = [load(name) for name in ("new.lpcfg.1", "new.lpcfg.2", "new.lpcfg")]
+    assert [grammar.provenance["cycles"] for grammar in grammars] == [1, 2, 2]
+    assert grammars[-1].provenance["transform"]["vertical"] == 0
+    more = ("--estimator", "em", "--start", "new.lpcfg.1", "--iterations", "2", "-q")
+    assert run("train", "gold.mrg", "-o", "more.lpcfg", *more)[0] == 0
+    provenance = load("more.lpcfg").provenance
+    assert (provenance["estimator"], provenance["start"]) == ("em", "split-merge")
+
+
 def test_train_says_what_is_missing(run, files):
     assert refused(run("train", "none.mrg", "-o", "m")) == "none.mrg: no such file or folder"
     assert refused(run("train", "empty.mrg", "-o", "m")) == "no trees in empty.mrg"

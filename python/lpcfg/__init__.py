@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lpcfg._core import __version__
 from lpcfg.clean import Cleaning
+from lpcfg.em import EMEstimator
 from lpcfg.embedded import embedded_trees
 from lpcfg.errors import (
     GrammarError,
@@ -23,6 +24,7 @@ from lpcfg.errors import (
 )
 from lpcfg.grammar import Grammar
 from lpcfg.grammar_file import load, save
+from lpcfg.latent_trees import Smoothing
 from lpcfg.lexicon_options import LexiconOptions
 from lpcfg.parser import LabelledSpan, Parse, Parser, Pruning
 from lpcfg.parser_scores import Evaluation, evaluate_parser
@@ -30,6 +32,7 @@ from lpcfg.pcfg import PCFGEstimator
 from lpcfg.reader import read_trees
 from lpcfg.scores import Scores, evaluate
 from lpcfg.spectral import SpectralCut, SpectralEstimator
+from lpcfg.split_merge import SplitMergeEstimator
 from lpcfg.symbol import Symbol
 from lpcfg.transform import Transform
 from lpcfg.tree import Tree
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HMM",
     "Cleaning",
+    "EMEstimator",
     "Evaluation",
     "Grammar",
     "GrammarError",
@@ -56,9 +60,11 @@ __all__ = [
     "Parser",
     "Pruning",
     "Scores",
+    "Smoothing",
     "SpectralCut",
     "SpectralEstimator",
     "SpectralHMM",
+    "SplitMergeEstimator",
     "Symbol",
     "Transform",
     "Tree",

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from copy import copy
+
 import numpy as np
 import scipy
 from numpy.typing import NDArray
@@ -49,11 +51,11 @@ class WordRows:
         row = np.concatenate([1 + of_class, self.first_own + self.own])
         member = np.concatenate([np.flatnonzero(speaks), np.arange(len(nodes))])
         self._belongs = scipy.sparse.csr_array(
-            (np.ones(len(row), dtype=np.float32), (row, member)),
+            (np.ones(len(row)), (row, member)),
             shape=(self.first_own + len(own_keys), len(nodes)),
         )
         #: How many nodes stand behind each row.
-        self.counts: Floats = self._belongs.sum(axis=1)
+        self.counts: Floats = self._belongs.sum(axis=1).astype(np.float32)
 
         class_of = np.arange(len(lexicon.offsets) - 1)
         class_of[own] = word_class
@@ -63,6 +65,9 @@ class WordRows:
         found = _find(own_keys, emissions * base + lexicon.symbols)
         prior = 1 + _find(class_keys, class_of[emissions] * base + lexicon.symbols)
         row = np.where(found >= 0, self.first_own + found, prior)
+        #: An entry of the lexicon for each own row.
+        self.own_entries = np.empty(len(own_keys), dtype=np.int64)
+        self.own_entries[found[found >= 0]] = np.flatnonzero(found >= 0)
 
         # A row that nodes stand behind has one symbol; that of what was never seen has many, and
         # is a profile for each. Profiles that no entry has are left out.
@@ -88,8 +93,24 @@ class WordRows:
         >>> rows.sums(np.array([[1], [3]], dtype=np.float32)).ravel()
         array([0., 4., 1., 3.], dtype=float32)
         """
-        sums: Floats = self._belongs @ vectors
+        # Added up in double precision: a class may stand for thousands of nodes.
+        sums: Floats = (self._belongs @ vectors).astype(np.float32)
         return sums
+
+    def of(self, nodes: NDArray[np.int64]) -> WordRows:
+        """The same rows with only some of the preterminal nodes, by number, behind them.
+
+        >>> from lpcfg import Tree
+        >>> from lpcfg.lexicon_estimation import estimate_lexicon
+        >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
+        >>> WordRows(bank, estimate_lexicon(bank), rare=1).of(np.array([0])).counts
+        array([0., 1., 1., 0.], dtype=float32)
+        """
+        rows = copy(self)
+        rows.own = self.own[nodes]
+        rows._belongs = self._belongs[:, nodes]
+        rows.counts = rows._belongs.sum(axis=1).astype(np.float32)
+        return rows
 
 
 def _emissions(

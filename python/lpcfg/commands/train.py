@@ -13,20 +13,16 @@ from lpcfg.commands.common import (
     add_quiet,
     check_target,
     count,
-    progress,
     say,
 )
+from lpcfg.commands.estimators import add_estimators, build_estimator, default_vertical
 from lpcfg.grammar_file import save
 from lpcfg.lexicon_options import LexiconOptions
-from lpcfg.pcfg import PCFGEstimator
 from lpcfg.reader import ReadReport
-from lpcfg.spectral import SpectralCut, SpectralEstimator
 from lpcfg.transform import Transform
 from lpcfg.treebank import Treebank
 
 __all__ = ["add"]
-
-ESTIMATORS = ("pcfg", "spectral")
 
 
 def add(commands: Commands) -> None:
@@ -39,13 +35,6 @@ def add(commands: Commands) -> None:
         "treebank", nargs="+", help="files, folders or patterns of bracketed trees; - for stdin"
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the file to write")
-    parser.add_argument(
-        "--estimator",
-        choices=ESTIMATORS,
-        default=ESTIMATORS[0],
-        help="how to learn: count rules, or find latent states by the spectral method "
-        f"(default: {ESTIMATORS[0]})",
-    )
     add_on_error(parser)
     parser.add_argument(
         "--seed",
@@ -56,7 +45,7 @@ def add(commands: Commands) -> None:
     _add_transform(parser.add_argument_group("how trees become binary"))
     _add_cleaning(parser.add_argument_group("what is removed from trees"))
     _add_lexicon(parser.add_argument_group("words"))
-    _add_latent(parser.add_argument_group("latent states (spectral)"))
+    add_estimators(parser)
     add_quiet(parser)
 
 
@@ -71,9 +60,9 @@ def _add_transform(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--vertical",
         type=count,
-        default=defaults.vertical,
         metavar="V",
-        help=f"ancestors remembered (default: {defaults.vertical})",
+        help=f"ancestors remembered (default: {defaults.vertical}; 0 for estimators whose states "
+        "find out about their context by themselves: em and split-merge)",
     )
     group.add_argument(
         "--horizontal",
@@ -141,68 +130,15 @@ def _add_lexicon(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _add_latent(group: argparse._ArgumentGroup) -> None:
-    defaults = SpectralCut()
-    group.add_argument(
-        "--states",
-        type=_states,
-        default=defaults.states,
-        metavar="M[,M]",
-        help="most states of a phrase and of a tag (default: "
-        f"{','.join(map(str, defaults.states))})",
-    )
-    group.add_argument(
-        "--smoothing",
-        type=float,
-        default=defaults.smoothing,
-        metavar="C",
-        help=f"the constant of rule interpolation (default: {defaults.smoothing})",
-    )
-    group.add_argument(
-        "--ridge",
-        type=float,
-        default=defaults.ridge,
-        metavar="R",
-        help="how far weak directions of the states are shrunk, relative to the strongest "
-        f"(default: {defaults.ridge})",
-    )
-    group.add_argument(
-        "--features",
-        choices=("compact", "full"),
-        default=SpectralEstimator().features,
-        help="what nodes are compared by: five features (Peng 2021) or fourteen (Cohen et al. "
-        f"2013) (default: {SpectralEstimator().features})",
-    )
-
-
-def _states(text: str) -> tuple[int, int]:
-    numbers = [count(number) for number in text.split(",")]
-    if len(numbers) > 2:
-        raise argparse.ArgumentTypeError(f"one or two numbers of states, not {text!r}")
-    return numbers[0], numbers[-1]
-
-
-def _estimator(options: argparse.Namespace) -> PCFGEstimator | SpectralEstimator:
-    lexicon = LexiconOptions(classes=options.word_classes, rare=options.rare)
-    if options.estimator == "pcfg":
-        return PCFGEstimator(lexicon=lexicon)
-    return SpectralEstimator(
-        features=options.features,
-        cut=SpectralCut(states=options.states, smoothing=options.smoothing, ridge=options.ridge),
-        lexicon=lexicon,
-        random_state=options.seed,
-        progress=lambda symbols: progress(symbols, options.quiet, unit=" symbols"),
-    )
-
-
 def _train(options: argparse.Namespace) -> None:
     target = Path(options.output)
     check_target(target, options.treebank)
+    estimator = build_estimator(options)
     collapse = not options.keep_unary
     transform = Transform(
         binarize=options.binarize,
         horizontal=options.horizontal,
-        vertical=options.vertical,
+        vertical=default_vertical(options) if options.vertical is None else options.vertical,
         annotate=options.annotate,
         annotate_preterminals=not options.plain_tags,
         collapse_root=collapse,
@@ -223,6 +159,6 @@ def _train(options: argparse.Namespace) -> None:
         report=report,
     )
     say(str(report), options.quiet)
-    grammar = _estimator(options).fit(treebank).grammar_
+    grammar = estimator.fit(treebank).grammar_
     save(grammar, target)
     say(f"{grammar}\nsaved to {target}, {target.stat().st_size / 1e6:.1f} MB", options.quiet)

@@ -1,0 +1,222 @@
+"""The estimators of ``lpcfg train``, by name, with their options."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple, Protocol
+
+from lpcfg.commands.common import count, progress, say
+from lpcfg.em import EMEstimator
+from lpcfg.grammar import Grammar
+from lpcfg.grammar_file import load, save
+from lpcfg.latent_trees import Smoothing
+from lpcfg.lexicon_options import LexiconOptions
+from lpcfg.pcfg import PCFGEstimator
+from lpcfg.spectral import SpectralCut, SpectralEstimator
+from lpcfg.split_merge import SplitMergeEstimator
+from lpcfg.transform import Transform
+from lpcfg.treebank import Treebank
+
+__all__ = ["ESTIMATORS", "Estimator", "add_estimators", "build_estimator", "default_vertical"]
+
+
+class Fitted(Protocol):
+    """What ``fit`` returns."""
+
+    grammar_: Grammar
+
+
+class Estimator(Protocol):
+    """What learns a grammar."""
+
+    def fit(self, treebank: Treebank) -> Fitted:
+        """Learn a grammar, which becomes ``grammar_``."""
+
+
+class _Choice(NamedTuple):
+    explanation: str
+    build: Callable[[argparse.Namespace, LexiconOptions], Estimator]
+    vertical: int = Transform().vertical
+
+
+def add_estimators(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--estimator`` and the options of all estimators.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_estimators(parser)
+    >>> parser.parse_args(["--estimator", "em"]).iterations
+    """
+    names = list(ESTIMATORS)
+    parser.add_argument(
+        "--estimator",
+        choices=names,
+        default=names[0],
+        help="how to learn: "
+        + "; ".join(f"{name}: {choice.explanation}" for name, choice in ESTIMATORS.items())
+        + f" (default: {names[0]})",
+    )
+    _add_latent(parser.add_argument_group("latent states"))
+    _add_spectral(parser.add_argument_group("latent states (spectral)"))
+    _add_climbing(parser.add_argument_group("latent states (em, split-merge)"))
+
+
+def build_estimator(options: argparse.Namespace) -> Estimator:
+    """The estimator that was chosen.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_estimators(parser)
+    >>> options = parser.parse_args([])
+    >>> options.word_classes, options.rare = "learnt", 5
+    >>> build_estimator(options).lexicon.rare
+    5
+    """
+    lexicon = LexiconOptions(classes=options.word_classes, rare=options.rare)
+    return ESTIMATORS[options.estimator].build(options, lexicon)
+
+
+def default_vertical(options: argparse.Namespace) -> int:
+    """How many ancestors trees should remember for the estimator that was chosen.
+
+    >>> default_vertical(argparse.Namespace(estimator="split-merge"))
+    0
+    """
+    return ESTIMATORS[options.estimator].vertical
+
+
+def _add_latent(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--states",
+        type=_states,
+        metavar="M[,M]",
+        help="most states of a phrase and of a tag (default: "
+        f"{','.join(map(str, SpectralCut().states))}; split-merge finds them itself)",
+    )
+    group.add_argument(
+        "--smoothing",
+        type=float,
+        default=SpectralCut().smoothing,
+        metavar="C",
+        help=f"the constant of rule interpolation (default: {SpectralCut().smoothing})",
+    )
+
+
+def _add_spectral(group: argparse._ArgumentGroup) -> None:
+    defaults = SpectralCut()
+    group.add_argument(
+        "--ridge",
+        type=float,
+        default=defaults.ridge,
+        metavar="R",
+        help="how far weak directions of the states are shrunk, relative to the strongest "
+        f"(default: {defaults.ridge})",
+    )
+    group.add_argument(
+        "--features",
+        choices=("compact", "full"),
+        default=SpectralEstimator().features,
+        help="what nodes are compared by: five features (Peng 2021) or fourteen (Cohen et al. "
+        f"2013) (default: {SpectralEstimator().features})",
+    )
+
+
+def _add_climbing(group: argparse._ArgumentGroup) -> None:
+    group.add_argument(
+        "--iterations",
+        type=count,
+        metavar="N",
+        help=f"iterations of em (default: {EMEstimator().iterations})",
+    )
+    group.add_argument(
+        "--start",
+        metavar="MODEL",
+        help="a grammar with probabilities for em to go on from, trained on the same trees",
+    )
+    group.add_argument(
+        "--held-out",
+        type=float,
+        default=EMEstimator().held_out,
+        metavar="PART",
+        help="the part of the trees that em does not learn from, but stops by (default: none)",
+    )
+    group.add_argument(
+        "--cycles",
+        type=count,
+        default=SplitMergeEstimator().cycles,
+        metavar="N",
+        help=f"cycles of split-merge (default: {SplitMergeEstimator().cycles})",
+    )
+    group.add_argument(
+        "--keep-cycles",
+        action="store_true",
+        help="save the grammar of each cycle of split-merge too, as MODEL with .1, .2, ... added",
+    )
+
+
+def _states(text: str) -> tuple[int, int]:
+    numbers = [count(number) for number in text.split(",")]
+    if len(numbers) > 2:
+        raise argparse.ArgumentTypeError(f"one or two numbers of states, not {text!r}")
+    return numbers[0], numbers[-1]
+
+
+def _pcfg(_: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
+    return PCFGEstimator(lexicon=lexicon)
+
+
+def _spectral(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
+    return SpectralEstimator(
+        features=options.features,
+        cut=SpectralCut(
+            states=options.states or SpectralCut().states,
+            smoothing=options.smoothing,
+            ridge=options.ridge,
+        ),
+        lexicon=lexicon,
+        random_state=options.seed,
+        progress=lambda symbols: progress(symbols, options.quiet, unit=" symbols"),
+    )
+
+
+def _em(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
+    default = EMEstimator()
+    return EMEstimator(
+        states=options.states or default.states,
+        start=None if options.start is None else load(options.start),
+        iterations=default.iterations if options.iterations is None else options.iterations,
+        smoothing=Smoothing(rules=options.smoothing, rare=options.rare),
+        held_out=options.held_out,
+        lexicon=lexicon,
+        random_state=options.seed,
+        progress=lambda steps: progress(steps, options.quiet, unit=" iterations"),
+    )
+
+
+def _split_merge(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
+    def keep(cycle: int, grammar: Grammar) -> None:
+        target = Path(f"{options.output}.{cycle}")
+        save(grammar, target)
+        say(f"cycle {cycle}: {grammar}\nsaved to {target}", options.quiet)
+
+    return SplitMergeEstimator(
+        cycles=options.cycles,
+        smoothing=Smoothing(rules=options.smoothing, rare=options.rare),
+        each_cycle=keep if options.keep_cycles else None,
+        lexicon=lexicon,
+        random_state=options.seed,
+        progress=lambda cycles: progress(cycles, options.quiet, unit=" cycles"),
+    )
+
+
+#: What ``--estimator`` can be, the default first.
+ESTIMATORS: dict[str, _Choice] = {
+    "pcfg": _Choice("count rules", _pcfg),
+    "spectral": _Choice("find latent states by the spectral method", _spectral),
+    "em": _Choice("find them by expectation-maximisation", _em, vertical=0),
+    "split-merge": _Choice(
+        "split states in two as long as it pays",
+        _split_merge,
+        SplitMergeEstimator.transform.vertical,
+    ),
+}
