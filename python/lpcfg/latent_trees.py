@@ -23,6 +23,9 @@ __all__ = ["Expectations", "LatentTrees", "Smoothing"]
 
 Floats = NDArray[np.float32]
 
+# Probabilities below this become zero: they matter to nobody, and zeros cost no time.
+_NEGLIGIBLE = 1e-9
+
 
 @dataclass(frozen=True)
 class Smoothing:
@@ -218,13 +221,13 @@ class LatentTrees:
         totals, shares = self._shares(expectations, states)
         row_states, row_lengths = _tensor_rows(states, self.backbone.binary_rules)
         inverse = np.divide(1, totals, out=np.zeros_like(totals), where=totals > 0)
-        scale = np.repeat(inverse[row_states], row_lengths)
+        binary = expectations.binary * np.repeat(inverse[row_states], row_lengths)
         first = self.rows.first_own
         profiles = self._profiles(expectations, states, shares)
         return StateParameters(
             states=states,
             roots=(expectations.roots / expectations.roots.sum()).astype(np.float32),
-            binary=(expectations.binary * scale).astype(np.float32),
+            binary=np.where(binary < _NEGLIGIBLE, 0, binary).astype(np.float32),
             words=profiles.smoothed(self.smoothing.words, self.smoothing.classes)[first:],
             shares=shares,
         )

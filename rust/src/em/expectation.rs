@@ -2,6 +2,7 @@
 
 use rayon::prelude::*;
 
+use super::tensors::Tensors;
 use super::trees::{LatentTrees, Parameters};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::scaling::{exponent, power_of_two};
@@ -75,9 +76,10 @@ impl NodeVectors {
         };
         let Self { offsets, inside, outside, scale, log_probabilities } = &mut vectors;
         let blocks = blocks(trees, offsets, (inside, outside, scale, log_probabilities));
+        let tensors = Tensors::new(trees, parameters);
         blocks.into_par_iter().try_for_each(|mut block| {
             cancel.check()?;
-            block.run(trees, parameters, offsets);
+            block.run(trees, parameters, &tensors, offsets);
             Ok(())
         })?;
         Ok(vectors)
@@ -107,16 +109,13 @@ impl NodeVectors {
             (own, rest) = rest.split_at_mut(parameters.tensor_range(rule).len());
             counts.push(own);
         }
+        let tensors = Tensors::new(trees, parameters);
         counts.into_par_iter().enumerate().try_for_each_init(
             Sums::default,
             |sums, (rule, own)| {
                 cancel.check()?;
-                sums.add_up(self, trees, rule, own.len());
-                for ((count, &total), &parameter) in
-                    own.iter_mut().zip(&sums.total).zip(parameters.tensor(rule))
-                {
-                    *count = (total * f64::from(parameter)) as f32;
-                }
+                sums.add_up(self, trees, &tensors, rule);
+                tensors.write_counts(rule, &sums.total, own);
                 Ok(())
             },
         )?;
@@ -189,20 +188,32 @@ fn blocks<'a>(
 }
 
 impl Block<'_> {
-    fn run(&mut self, trees: &LatentTrees, parameters: &Parameters<'_>, offsets: &[usize]) {
+    fn run(
+        &mut self,
+        trees: &LatentTrees,
+        parameters: &Parameters<'_>,
+        tensors: &Tensors<'_>,
+        offsets: &[usize],
+    ) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             // SAFETY: the processor has what the function is compiled for.
-            return unsafe { self.run_avx2(trees, parameters, offsets) };
+            return unsafe { self.run_avx2(trees, parameters, tensors, offsets) };
         }
-        self.run_portable(trees, parameters, offsets);
+        self.run_portable(trees, parameters, tensors, offsets);
     }
 
     /// The same code, compiled for wider vectors.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
-    fn run_avx2(&mut self, trees: &LatentTrees, parameters: &Parameters<'_>, offsets: &[usize]) {
-        self.run_portable(trees, parameters, offsets);
+    fn run_avx2(
+        &mut self,
+        trees: &LatentTrees,
+        parameters: &Parameters<'_>,
+        tensors: &Tensors<'_>,
+        offsets: &[usize],
+    ) {
+        self.run_portable(trees, parameters, tensors, offsets);
     }
 
     #[inline(always)]
@@ -210,6 +221,7 @@ impl Block<'_> {
         &mut self,
         trees: &LatentTrees,
         parameters: &Parameters<'_>,
+        tensors: &Tensors<'_>,
         offsets: &[usize],
     ) {
         let mut matrix = Vec::new();
@@ -220,7 +232,7 @@ impl Block<'_> {
             }
             let mut exponents = 0i64;
             for node in nodes.clone() {
-                exponents += self.ascend(trees, parameters, offsets, node, &mut matrix);
+                exponents += self.ascend(trees, parameters, tensors, offsets, node, &mut matrix);
             }
             let root = nodes.end - 1;
             let range = self.range(offsets, root);
@@ -236,7 +248,7 @@ impl Block<'_> {
             }
             for node in nodes.rev() {
                 if trees.left[node] != NONE {
-                    self.descend(trees, parameters, offsets, node, &mut matrix);
+                    self.descend(trees, tensors, offsets, node, &mut matrix);
                 }
             }
         }
@@ -254,6 +266,7 @@ impl Block<'_> {
         &mut self,
         trees: &LatentTrees,
         parameters: &Parameters<'_>,
+        tensors: &Tensors<'_>,
         offsets: &[usize],
         node: usize,
         matrix: &mut Vec<f32>,
@@ -266,10 +279,7 @@ impl Block<'_> {
             let left = self.range(offsets, trees.left[node] as usize);
             let right = self.range(offsets, trees.right[node] as usize);
             outer_product(&self.inside[left], &self.inside[right], matrix);
-            let rows = parameters.tensor(event).chunks_exact(matrix.len());
-            for (value, row) in self.inside[range.clone()].iter_mut().zip(rows) {
-                *value = dot(row, matrix);
-            }
+            tensors.contract(event, matrix, &mut self.inside[range.clone()]);
         }
         let own = &mut self.inside[range];
         let largest = own.iter().fold(0.0f32, |largest, &value| largest.max(value));
@@ -290,7 +300,7 @@ impl Block<'_> {
     fn descend(
         &mut self,
         trees: &LatentTrees,
-        parameters: &Parameters<'_>,
+        tensors: &Tensors<'_>,
         offsets: &[usize],
         node: usize,
         matrix: &mut Vec<f32>,
@@ -300,10 +310,8 @@ impl Block<'_> {
         let scale = self.scale[node - self.origin.0];
         matrix.clear();
         matrix.resize(left.len() * right.len(), 0.0);
-        let rows = parameters.tensor(trees.event[node] as usize).chunks_exact(matrix.len());
-        for (&outside, row) in self.outside[self.range(offsets, node)].iter().zip(rows) {
-            add_scaled(matrix, scale * outside, row);
-        }
+        let event = trees.event[node] as usize;
+        tensors.spread(event, scale, &self.outside[self.range(offsets, node)], matrix);
         for (number, row) in matrix.chunks_exact(right.len()).enumerate() {
             self.outside[left.start + number] = dot(row, &self.inside[right.clone()]);
             let inside = self.inside[left.start + number];
@@ -330,47 +338,73 @@ struct Sums {
 }
 
 impl Sums {
-    fn add_up(&mut self, vectors: &NodeVectors, trees: &LatentTrees, rule: usize, length: usize) {
+    fn add_up(
+        &mut self,
+        vectors: &NodeVectors,
+        trees: &LatentTrees,
+        tensors: &Tensors<'_>,
+        rule: usize,
+    ) {
+        let length = tensors.stored(rule);
         self.total.clear();
         self.total.resize(length, 0.0);
         for nodes in trees.nodes_of_rule(rule).chunks(SINGLE) {
             self.single.clear();
             self.single.resize(length, 0.0);
-            self.add_nodes(vectors, trees, nodes);
+            self.add_nodes(vectors, trees, tensors, rule, nodes);
             for (total, &sum) in self.total.iter_mut().zip(&self.single) {
                 *total += f64::from(sum);
             }
         }
     }
 
-    fn add_nodes(&mut self, vectors: &NodeVectors, trees: &LatentTrees, nodes: &[u32]) {
+    fn add_nodes(
+        &mut self,
+        vectors: &NodeVectors,
+        trees: &LatentTrees,
+        tensors: &Tensors<'_>,
+        rule: usize,
+        nodes: &[u32],
+    ) {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
             // SAFETY: the processor has what the function is compiled for.
-            return unsafe { self.add_nodes_avx2(vectors, trees, nodes) };
+            return unsafe { self.add_nodes_avx2(vectors, trees, tensors, rule, nodes) };
         }
-        self.add_nodes_portable(vectors, trees, nodes);
+        self.add_nodes_portable(vectors, trees, tensors, rule, nodes);
     }
 
     /// The same code, compiled for wider vectors.
     #[cfg(target_arch = "x86_64")]
     #[target_feature(enable = "avx2,fma")]
-    fn add_nodes_avx2(&mut self, vectors: &NodeVectors, trees: &LatentTrees, nodes: &[u32]) {
-        self.add_nodes_portable(vectors, trees, nodes);
+    fn add_nodes_avx2(
+        &mut self,
+        vectors: &NodeVectors,
+        trees: &LatentTrees,
+        tensors: &Tensors<'_>,
+        rule: usize,
+        nodes: &[u32],
+    ) {
+        self.add_nodes_portable(vectors, trees, tensors, rule, nodes);
     }
 
     #[inline(always)]
-    fn add_nodes_portable(&mut self, vectors: &NodeVectors, trees: &LatentTrees, nodes: &[u32]) {
+    fn add_nodes_portable(
+        &mut self,
+        vectors: &NodeVectors,
+        trees: &LatentTrees,
+        tensors: &Tensors<'_>,
+        rule: usize,
+        nodes: &[u32],
+    ) {
         let range = |node: usize| vectors.offsets[node]..vectors.offsets[node + 1];
         for &node in nodes {
             let node = node as usize;
             let left = &vectors.inside[range(trees.left[node] as usize)];
             let right = &vectors.inside[range(trees.right[node] as usize)];
             outer_product(left, right, &mut self.matrix);
-            let rows = self.single.chunks_exact_mut(self.matrix.len());
-            for (row, &outside) in rows.zip(&vectors.outside[range(node)]) {
-                add_scaled(row, vectors.scale[node] * outside, &self.matrix);
-            }
+            let parent = &vectors.outside[range(node)];
+            tensors.count(rule, vectors.scale[node], parent, &self.matrix, &mut self.single);
         }
     }
 }

@@ -7,6 +7,7 @@
 
 mod expectation;
 mod merging;
+mod tensors;
 mod trees;
 
 pub use expectation::{Expectations, NodeVectors};
