@@ -134,6 +134,21 @@ def test_train_with_options(run):
     assert len(load("new.lpcfg").unary_rules)
 
 
+def test_train_with_the_options_of_a_spectral_cut(run):
+    options = "--states 3 --smoothing 1 --ridge 0.1 --tolerance 0 --ramp 2,9 --state-smoothing 1,4"
+    run("train", "gold.mrg", "-o", "new.lpcfg", "--estimator", "spectral", *options.split())
+    assert load("new.lpcfg").provenance["cut"] == {
+        "states": [3, 3],
+        "smoothing": 1.0,
+        "tolerance": 0.0,
+        "ridge": 0.1,
+        "few": 2,
+        "many": 9,
+        "word_smoothing": 1.0,
+        "class_smoothing": 4.0,
+    }
+
+
 def test_train_by_splitting_and_merging_and_go_on_with_em(run, files):
     options = ("--estimator", "split-merge", "--cycles", "2", "--keep-cycles")
     code, _, said = run("train", "gold.mrg", "-o", "new.lpcfg", *options)

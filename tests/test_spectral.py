@@ -15,7 +15,7 @@ from latent_trees import (
     span_distance,
     tree_distance,
 )
-from lpcfg import Transform, Tree, Treebank, embedded_trees
+from lpcfg import LexiconOptions, Transform, Tree, Treebank, embedded_trees
 from lpcfg.errors import InputError
 from lpcfg.feature_matrix import FeatureMatrix
 from lpcfg.features import FeatureSet
@@ -114,6 +114,13 @@ def test_cuts_of_a_path_equal_fits_with_as_many_states():
         rtol=1e-3,
         atol=1e-6,
     )
+
+
+def test_rare_words_may_all_be_replaced_by_their_classes():
+    treebank = Treebank.from_trees(embedded_trees())
+    lexicon = LexiconOptions.plain(rare=10**6)
+    latent = SpectralEstimator(lexicon=lexicon).fit(treebank).grammar_.latent
+    assert np.isfinite(latent.profiles).all()
 
 
 def test_tag_emissions_are_sums_over_words():

@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from lpcfg.columns import distinct_rows
 from lpcfg.errors import GrammarError, InputError
 from lpcfg.word_classes import UNKNOWN, TagClasses, WordClasses
 
@@ -88,28 +87,6 @@ class Lexicon:
             ids[position] = self.emission(word, initial, tag)
             initial = initial and opens_sentence(word)
         return ids
-
-    def encode_column(
-        self,
-        words: Sequence[str],
-        word_column: NDArray[np.integer],
-        initial_column: NDArray[np.bool_],
-        tags: Sequence[str] = (),
-        tag_column: NDArray[np.integer] | None = None,
-    ) -> NDArray[np.int32]:
-        """The emission ids of a whole column of word ids, each distinct word looked at once.
-
-        >>> lexicon = lexicon_from_entries([(0, "a", 1.0), (0, "b", 0.0)])
-        >>> lexicon.encode_column(["b", "c"], np.array([1, 0, 0]), np.array([True, False, False]))
-        array([2, 1, 1], dtype=int32)
-        """
-        tag_columns = [] if tag_column is None else [tag_column]
-        distinct, place, _ = distinct_rows(word_column, initial_column, *tag_columns)
-        ids = [
-            self.emission(words[word], bool(initial), *(tags[identity] for identity in tag))
-            for word, initial, *tag in zip(*(part.tolist() for part in distinct), strict=True)
-        ]
-        return np.array(ids, dtype=np.int32)[place]
 
     def emission(self, word: str, initial: bool = False, tag: str | None = None) -> int:
         """The emission id of a word: its own if it is known, else that of its class.

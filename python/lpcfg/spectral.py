@@ -17,7 +17,7 @@ from lpcfg.head_rules import HeadRules
 from lpcfg.latent import LatentStates, refuse_unary_rules
 from lpcfg.lexicon_options import LexiconOptions
 from lpcfg.pcfg import PCFGEstimator
-from lpcfg.spectral_moments import RuleMoments
+from lpcfg.spectral_moments import RuleMoments, RuleNodes
 from lpcfg.spectral_projection import Projections, project, states_by_frequency
 from lpcfg.state_profiles import StateProfiles
 from lpcfg.threads import one_thread
@@ -78,9 +78,10 @@ class SpectralCut:
 class SpectralPath:
     """Everything about a treebank that does not depend on the choices of a :class:`SpectralCut`.
 
-    Projections are kept at the highest rank and truncated (Peng 2021, chapter 9). The moments of
-    rules are made anew by each cut: at the highest rank they would take many times the memory of
-    the projections, and making them takes a fraction of a second.
+    It keeps the backbone with its lexicon, the projections at the highest rank, to be truncated
+    (Peng 2021, chapter 9), the nodes of each rule, and for each word and class of words the sum of
+    its projections. The moments of rules are made anew by each cut: at the highest rank they would
+    take many times the memory of the projections, and making them takes a fraction of a second.
 
     >>> from lpcfg import embedded_trees
     >>> path = SpectralEstimator(features="compact").path(Treebank.from_trees(embedded_trees()))
@@ -91,6 +92,7 @@ class SpectralPath:
     treebank: Treebank
     backbone: Grammar
     projections: Projections
+    rule_nodes: RuleNodes
     profiles: StateProfiles
 
     def states(self, cut: SpectralCut) -> NDArray[np.int64]:
@@ -125,7 +127,9 @@ class SpectralPath:
         emissions = self.profiles.emission_vectors(
             states, chosen.word_smoothing, chosen.class_smoothing, trust=trust
         )
-        moments = RuleMoments(self.treebank, self.projections, states, trust, chosen.smoothing)
+        moments = RuleMoments(
+            self.treebank, self.rule_nodes, self.projections, states, trust, chosen.smoothing
+        )
         with one_thread():
             latent = LatentStates(
                 kind="linear",
@@ -221,6 +225,7 @@ class SpectralEstimator:
             treebank=treebank,
             backbone=replace(backbone, provenance={**backbone.provenance, **provenance}),
             projections=projections,
+            rule_nodes=RuleNodes.find(treebank, backbone.binary_rules),
             profiles=StateProfiles(
                 WordRows(treebank, backbone.lexicon, self.lexicon.rare),
                 projections.outside[treebank.word >= 0],

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 from lpcfg.spectral_projection import Projections
 from lpcfg.treebank import Treebank
 
-__all__ = ["RuleMoments", "interpolation"]
+__all__ = ["RuleMoments", "RuleNodes", "interpolation"]
 
 Floats = NDArray[np.float32]
 
@@ -26,11 +27,41 @@ def interpolation(counts: NDArray[np.integer], smoothing: float) -> Floats:
     return weight
 
 
+class RuleNodes(NamedTuple):
+    """Nodes with two children, sorted as rules are; those of rule r begin at ``bounds[r]``.
+
+    >>> from lpcfg import Tree
+    >>> bank = Treebank.from_trees([Tree.from_string("(S (A a) (B b))")] * 2)
+    >>> RuleNodes.find(bank, bank.symbol[[[2, 0, 1]]])
+    RuleNodes(nodes=array([2, 5]), bounds=array([0, 2]))
+    """
+
+    nodes: NDArray[np.int64]
+    bounds: NDArray[np.int64]
+
+    @classmethod
+    def find(cls, treebank: Treebank, rules: NDArray[np.integer]) -> RuleNodes:
+        """The nodes of a treebank, given all of its rules as sorted rows of symbols.
+
+        >>> from lpcfg import Tree
+        >>> bank = Treebank.from_trees([Tree("A", "a")])
+        >>> RuleNodes.find(bank, np.zeros((0, 3), dtype=int)).nodes
+        array([], dtype=int64)
+        """
+        nodes = np.flatnonzero(treebank.right >= 0)
+        shape = (len(treebank.symbols),) * 3
+        columns = (nodes, treebank.left[nodes], treebank.right[nodes])
+        key = np.ravel_multi_index(tuple(treebank.symbol[column] for column in columns), shape)
+        wanted = np.ravel_multi_index(tuple(rules.T), shape)
+        by_rule = np.argsort(key, kind="stable")
+        bounds = np.searchsorted(key[by_rule], wanted)
+        return cls(nodes[by_rule], np.append(bounds, len(nodes)))
+
+
 @dataclass(frozen=True, eq=False)
 class RuleMoments:
     """The parameters of rules: their probabilities times moments of their nodes' projections.
 
-    Rules are sorted rows of symbols, parent first, and every rule of the treebank is among them.
     Z is the outside projection of a rule's node, Y that of each child's inside; the means of both
     over all nodes of a symbol are the first unit vector.
 
@@ -38,20 +69,22 @@ class RuleMoments:
     >>> bank = Treebank.from_trees([Tree.from_string("(S (A a) (B b))")])
     >>> ones = np.ones((3, 1), dtype=np.float32)
     >>> projections = Projections(ones, ones, np.ones((3, 1)))
-    >>> moments = RuleMoments(bank, projections, np.ones(3, int), ones, 1.0)
-    >>> rule = bank.symbol[[2, 0, 1]][None]
-    >>> moments.binary(rule, np.array([0.25]))
+    >>> rules = bank.symbol[[[2, 0, 1]]]
+    >>> found = RuleNodes.find(bank, rules)
+    >>> moments = RuleMoments(bank, found, projections, np.ones(3, int), ones, 1.0)
+    >>> moments.binary(rules, np.array([0.25]))
     array([0.25], dtype=float32)
     """
 
     treebank: Treebank
+    found: RuleNodes
     projections: Projections
     states: NDArray[np.int64]  # by symbol
     trust: Floats  # by symbol and state: what Z is multiplied by
     smoothing: float
 
     def binary(self, rules: NDArray[np.integer], probabilities: NDArray[np.float64]) -> Floats:
-        """The tensors of binary rules, one after the other.
+        """The tensors of the binary rules that nodes were found for, one after the other.
 
         Each is the probability times E = w E3 + (1 - w) (w E2 + (1 - w) (w E1 + (1 - w) E0)),
         where E3 is the mean of Z (x) Y (x) Y over the rule's nodes, E2 the mean of the three
@@ -61,12 +94,14 @@ class RuleMoments:
         >>> from lpcfg import Tree
         >>> bank = Treebank.from_trees([Tree("A", "a")])
         >>> ones = np.ones((1, 1), dtype=np.float32)
-        >>> moments = RuleMoments(bank, Projections(ones, ones, ones), np.ones(1, int), ones, 1.0)
-        >>> moments.binary(np.zeros((0, 3), dtype=int), np.zeros(0)).shape
+        >>> rules = np.zeros((0, 3), dtype=int)
+        >>> found, projections = RuleNodes.find(bank, rules), Projections(ones, ones, ones)
+        >>> moments = RuleMoments(bank, found, projections, np.ones(1, int), ones, 1.0)
+        >>> moments.binary(rules, np.zeros(0)).shape
         (0,)
         """
         bank = self.treebank
-        order, bounds = _nodes_by_rule(bank, rules)
+        order, bounds = self.found
         parent = self.projections.outside[order] * self.trust[bank.symbol[order]]
         left = self.projections.inside[bank.left[order]]
         right = self.projections.inside[bank.right[order]]
@@ -106,7 +141,9 @@ class RuleMoments:
         >>> from lpcfg import Tree
         >>> bank = Treebank.from_trees([Tree("A", "a")])
         >>> ones = np.ones((1, 1), dtype=np.float32)
-        >>> moments = RuleMoments(bank, Projections(ones, ones, ones), np.ones(1, int), ones, 1.0)
+        >>> found = RuleNodes.find(bank, np.zeros((0, 3), dtype=int))
+        >>> projections = Projections(ones, ones, ones)
+        >>> moments = RuleMoments(bank, found, projections, np.ones(1, int), ones, 1.0)
         >>> moments.roots(np.array([0.5]))
         array([[0.5]], dtype=float32)
         """
@@ -117,20 +154,6 @@ class RuleMoments:
         # The first column of the projections is 1, so that of the sums is the count.
         vectors = sums * (probabilities / np.maximum(sums[:, 0], 1))[:, None]
         return vectors.astype(np.float32)
-
-
-def _nodes_by_rule(
-    treebank: Treebank, rules: NDArray[np.integer]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Nodes with two children, sorted as the rules are, and where those of each rule begin."""
-    nodes = np.flatnonzero(treebank.right >= 0)
-    shape = (len(treebank.symbols),) * 3
-    columns = (nodes, treebank.left[nodes], treebank.right[nodes])
-    key = np.ravel_multi_index(tuple(treebank.symbol[column] for column in columns), shape)
-    wanted = np.ravel_multi_index(tuple(rules.T), shape)
-    by_rule = np.argsort(key, kind="stable")
-    bounds = np.searchsorted(key[by_rule], wanted)
-    return nodes[by_rule], np.append(bounds, len(nodes))
 
 
 def _means(rows: Floats, bounds: NDArray[np.int64]) -> Floats:

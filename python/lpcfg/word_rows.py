@@ -8,6 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from lpcfg.columns import Whole, distinct_rows
 from lpcfg.lexicon import Lexicon
 from lpcfg.treebank import Treebank
 from lpcfg.word_table import initial_words
@@ -118,26 +119,22 @@ def _emissions(
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The emission of each preterminal node, and that of its word's class."""
     word = treebank.word[nodes]
-    initial = initial_words(treebank.words, word, treebank.start[nodes])
+    columns: list[Whole] = [word, initial_words(treebank.words, word, treebank.start[nodes])]
     tags = [symbol.labels[-1] for symbol in treebank.symbols]
-    tag_ids = {tag: identity for identity, tag in enumerate(dict.fromkeys(tags))}
-    # Tags tell classes apart only where the classes are tags; else each word is looked at once.
-    names = list(tag_ids) if lexicon.classifier.tells_tag else [None]
-    numbers = np.array([tag_ids[tag] if lexicon.classifier.tells_tag else 0 for tag in tags])
-    rows = np.stack([word, initial, numbers[treebank.symbol[nodes]]]).astype(np.int64)
-    shape = (len(treebank.words), 2, len(names))
-    distinct, inverse = np.unique(np.ravel_multi_index(tuple(rows), shape), return_inverse=True)
-    columns = [column.tolist() for column in np.unravel_index(distinct, shape)]
+    names = sorted(set(tags))
+    if lexicon.classifier.tells_tag:
+        columns.append(np.array([names.index(tag) for tag in tags])[treebank.symbol[nodes]])
+    distinct, place, _ = distinct_rows(*columns)
     arguments = [
-        (treebank.words[word], bool(initial), names[tag])
-        for word, initial, tag in zip(*columns, strict=True)
+        (treebank.words[word], bool(initial), *(names[identity] for identity in tag))
+        for word, initial, *tag in zip(*(column.tolist() for column in distinct), strict=True)
     ]
     own = np.array([lexicon.emission(*row) for row in arguments], dtype=np.int64)
     word_class = np.array([lexicon.class_emission(*row) for row in arguments], dtype=np.int64)
-    return own[inverse], word_class[inverse]
+    return own[place], word_class[place]
 
 
 def _find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where the sorted keys have the wanted ones, -1 where they do not."""
-    place = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return np.where(keys[place] == wanted, place, -1)
+    """Where the sorted keys have the wanted ones, -1 where they do not; none is negative."""
+    place = np.searchsorted(keys, wanted)
+    return np.where(np.append(keys, -1)[place] == wanted, place, -1)

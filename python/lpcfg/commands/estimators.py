@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, TypeVar
 
 from lpcfg.commands.common import count, progress, say
 from lpcfg.em import EMEstimator
@@ -20,6 +20,8 @@ from lpcfg.transform import Transform
 from lpcfg.treebank import Treebank
 
 __all__ = ["ESTIMATORS", "Estimator", "add_estimators", "build_estimator", "default_vertical"]
+
+Number = TypeVar("Number", int, float)
 
 
 class Fitted(Protocol):
@@ -88,7 +90,7 @@ def default_vertical(options: argparse.Namespace) -> int:
 def _add_latent(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--states",
-        type=_states,
+        type=_pair(count),
         metavar="M[,M]",
         help="most states of a phrase and of a tag (default: "
         f"{','.join(map(str, SpectralCut().states))}; split-merge finds them itself)",
@@ -111,6 +113,31 @@ def _add_spectral(group: argparse._ArgumentGroup) -> None:
         metavar="R",
         help="how far weak directions of the states are shrunk, relative to the strongest "
         f"(default: {defaults.ridge})",
+    )
+    group.add_argument(
+        "--tolerance",
+        type=float,
+        default=defaults.tolerance,
+        metavar="T",
+        help="directions weaker than this part of the strongest are dropped "
+        f"(default: {defaults.tolerance})",
+    )
+    group.add_argument(
+        "--ramp",
+        type=_pair(count),
+        default=(defaults.few, defaults.many),
+        metavar="FEW,MANY",
+        help="symbols with up to FEW nodes have one state, from MANY on all of them "
+        f"(default: {defaults.few},{defaults.many})",
+    )
+    group.add_argument(
+        "--state-smoothing",
+        type=_pair(float),
+        default=(defaults.word_smoothing, defaults.class_smoothing),
+        metavar="W[,C]",
+        help="how many tokens a word, or a class of words, must be seen to count as much as what "
+        "stands in for it where it tells of states "
+        f"(default: {defaults.word_smoothing:g},{defaults.class_smoothing:g})",
     )
     group.add_argument(
         "--features",
@@ -154,11 +181,16 @@ def _add_climbing(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _states(text: str) -> tuple[int, int]:
-    numbers = [count(number) for number in text.split(",")]
-    if len(numbers) > 2:
-        raise argparse.ArgumentTypeError(f"one or two numbers of states, not {text!r}")
-    return numbers[0], numbers[-1]
+def _pair(parse: Callable[[str], Number]) -> Callable[[str], tuple[Number, Number]]:
+    """A type of arguments: two numbers, or one for both."""
+
+    def parse_pair(text: str) -> tuple[Number, Number]:
+        numbers = [parse(number) for number in text.split(",")]
+        if len(numbers) > 2:
+            raise argparse.ArgumentTypeError(f"one or two numbers, not {text!r}")
+        return numbers[0], numbers[-1]
+
+    return parse_pair
 
 
 def _pcfg(_: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
@@ -172,6 +204,11 @@ def _spectral(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator
             states=options.states or SpectralCut().states,
             smoothing=options.smoothing,
             ridge=options.ridge,
+            tolerance=options.tolerance,
+            few=options.ramp[0],
+            many=options.ramp[1],
+            word_smoothing=options.state_smoothing[0],
+            class_smoothing=options.state_smoothing[1],
         ),
         lexicon=lexicon,
         random_state=options.seed,
