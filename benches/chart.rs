@@ -11,7 +11,7 @@ use lpcfg_core::chart::marginals::LabelMarginals;
 use lpcfg_core::chart::pcfg::{Bounds, Chart, PcfgPass};
 use lpcfg_core::decode::{Best, ExpectedGain, Objective, PackedForest, Viterbi};
 use lpcfg_core::grammar::{Grammar, SymbolId, Token};
-use lpcfg_core::parser::{Decoder, Options, Parser, Status, Workspace};
+use lpcfg_core::parser::{Combine, Decoder, Options, Parser, Status, Workspace};
 
 #[path = "support/counted_grammar.rs"]
 mod counted_grammar;
@@ -113,6 +113,7 @@ impl Stages {
 fn options(decoder: Decoder) -> Options {
     Options {
         decoder,
+        combine: Combine::Posteriors,
         coarse_threshold: COARSE_THRESHOLD,
         threshold: THRESHOLD,
         candidates: 1,

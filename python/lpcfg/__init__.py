@@ -23,7 +23,7 @@ from lpcfg.errors import (
     TreebankError,
 )
 from lpcfg.grammar import Grammar
-from lpcfg.grammar_file import load, save
+from lpcfg.grammar_file import load, load_many, save
 from lpcfg.latent_trees import Smoothing
 from lpcfg.lexicon_options import LexiconOptions
 from lpcfg.parser import LabelledSpan, Parse, Parser, Pruning
@@ -75,6 +75,7 @@ __all__ = [
     "evaluate",
     "evaluate_parser",
     "load",
+    "load_many",
     "read_trees",
     "save",
 ]

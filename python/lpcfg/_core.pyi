@@ -95,9 +95,9 @@ class Grammar:
 
 @final
 class Parser:
-    """A grammar with a pool of threads."""
+    """Grammars with a pool of threads."""
 
-    def __new__(cls, grammar: Grammar, threads: int) -> Parser: ...
+    def __new__(cls, grammar: Grammar, others: Sequence[Grammar], threads: int) -> Parser: ...
     def analyze(
         self,
         offsets: npt.NDArray[np.int64],
@@ -105,6 +105,7 @@ class Parser:
         tags: npt.NDArray[np.uint32] | None,
         *,
         decoder: str,
+        combine: str,
         coarse_threshold: float,
         threshold: float,
         candidates: int,

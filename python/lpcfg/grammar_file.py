@@ -23,7 +23,7 @@ from lpcfg.model_file import (
 from lpcfg.symbol import Symbol
 from lpcfg.word_classes import word_classes_from_dict
 
-__all__ = ["is_model_file", "load", "save"]
+__all__ = ["is_model_file", "load", "load_many", "model_files", "save"]
 
 _DOCUMENT = {
     "kind": str,
@@ -134,6 +134,35 @@ def load(path: str | PathLike[str]) -> Grammar:
             raise
         raise ModelFileError(f"{file.path}: {error}") from error
     return grammar
+
+
+def model_files(path: str | PathLike[str]) -> list[Path]:
+    """The model file at a path, or those in the folder at a path, in the order of their names.
+
+    >>> model_files("missing.lpcfg")
+    []
+    """
+    path = Path(path)
+    found = sorted(path.iterdir()) if path.is_dir() else [path]
+    return [file for file in found if not file.name.startswith(".") and is_model_file(file)]
+
+
+def load_many(path: str | PathLike[str]) -> list[Grammar]:
+    r"""Read the grammars of all model files in a folder, or the one of a file.
+
+    >>> import tempfile, pathlib
+    >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     save(grammar, pathlib.Path(folder, "1.lpcfg"))
+    ...     save(grammar, pathlib.Path(folder, "2.lpcfg"))
+    ...     len(load_many(folder))
+    2
+    """
+    if not Path(path).is_dir():
+        return [load(path)]
+    if found := model_files(path):
+        return [load(file) for file in found]
+    raise ModelFileError(f"{path}: there are no model files in this folder")
 
 
 def _grammar(file: ModelFile, document: dict[str, Any]) -> Grammar:

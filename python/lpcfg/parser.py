@@ -1,4 +1,4 @@
-"""Parse sentences with a grammar."""
+"""Parse sentences with a grammar, or with several at once."""
 
 from __future__ import annotations
 
@@ -12,17 +12,30 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg import _core
+from lpcfg.backbone import check_same_backbone
 from lpcfg.errors import InputError
 from lpcfg.grammar import Grammar
 from lpcfg.threads import thread_count
 from lpcfg.tree import Tree
 
-__all__ = ["DECODERS", "STATUSES", "LabelledSpan", "Parse", "Parser", "Pruning", "tree_from_spans"]
+__all__ = [
+    "COMBINATIONS",
+    "DECODERS",
+    "STATUSES",
+    "LabelledSpan",
+    "Parse",
+    "Parser",
+    "Pruning",
+    "tree_from_spans",
+]
 
 DECODERS = ("max-f1", "max-recall", "max-rule", "viterbi")
 
+#: How the answers of several grammars become one; see :class:`Parser`.
+COMBINATIONS = ("posteriors", "trees")
+
 #: What became of a sentence; see :class:`Parse`.
-STATUSES = ("parsed", "loosened", "smoothed", "fragments", "backbone", "negative")
+STATUSES = ("parsed", "loosened", "smoothed", "fragments", "backbone", "negative", "fewer")
 
 _MOST = 10**9
 
@@ -65,7 +78,10 @@ class Parse:
     largest pieces that can be parsed stand side by side under a root). A linear latent model is
     right only up to noise and may give a sentence a negative number for a probability, relative to
     whose size the spans then are (``negative``), or none; the answer is then that of its PCFG
-    (``backbone``).
+    (``backbone``). Of several grammars, those that give a sentence no probability are left out if
+    there are others (``fewer``).
+
+    The probabilities that several grammars give are the means of theirs.
 
     >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> parse = Parser(grammar).analyze(words=["it", "snowed"])
@@ -86,7 +102,7 @@ class Parse:
 
 
 class Parser:
-    r"""Finds the trees of sentences.
+    r"""Finds the trees of sentences, by one grammar or by several with the same backbone.
 
     ``decoder`` is what the best tree maximises: ``max-f1`` the expected F1 of its labelled
     brackets, ``max-recall`` the expected number of right nodes of the binary tree (Goodman 1996),
@@ -95,6 +111,12 @@ class Parser:
     passes, or None for an exact and slow search. ``n_jobs`` is the number of threads, -1 for one on
     each core; the result does not depend on it.
 
+    Several grammars with latent states, learnt from the same trees but with different seeds, noise
+    or estimators, share one pruned chart. They are combined by ``posteriors``: those of labelled
+    spans are averaged (Narayan & Cohen 2015), or for ``max-rule`` those of rules multiplied (Petrov
+    2010). Or they are combined by ``trees``: each grammar finds its own best one, and the tree that
+    is best by what it has in common with those is taken.
+
     >>> grammar = Grammar.from_string("S -> NP VP [1] \n NP -> 'it' [1] \n VP -> 'rained' [1]")
     >>> print(Parser(grammar).parse(words=["it", "rained"]))
     (S (NP it) (VP rained))
@@ -102,15 +124,20 @@ class Parser:
 
     def __init__(
         self,
-        grammar: Grammar,
+        grammars: Grammar | Sequence[Grammar],
         *,
         decoder: str = "max-f1",
+        combine: str = "posteriors",
         prune: Pruning | float | None = Pruning(),  # noqa: B008 - an immutable default
         n_jobs: int = -1,
     ) -> None:
         if decoder not in DECODERS:
             raise InputError(f"decoder must be one of {', '.join(DECODERS)}, not {decoder!r}")
-        if decoder == "viterbi" and grammar.latent is not None:
+        if combine not in COMBINATIONS:
+            raise InputError(f"combine must be one of {', '.join(COMBINATIONS)}, not {combine!r}")
+        grammars = (grammars,) if isinstance(grammars, Grammar) else tuple(grammars)
+        check_same_backbone(grammars)
+        if decoder == "viterbi" and grammars[0].latent is not None:
             raise InputError(
                 "the best tree of a grammar with latent states cannot be found by viterbi; "
                 "use max-f1, max-recall or max-rule"
@@ -122,11 +149,23 @@ class Parser:
                 raise InputError(
                     f"prune: the {name} threshold must be from 0 to below 1, not {threshold!r}"
                 )
-        self.grammar = grammar
+        self.grammars = grammars
         self.decoder = decoder
+        self.combine = combine
         self.prune = prune
         self.n_jobs = n_jobs
-        self._core = _core.Parser(grammar.core, threads=thread_count(n_jobs))
+        core, *others = (grammar.core for grammar in grammars)
+        self._core = _core.Parser(core, others, threads=thread_count(n_jobs))
+
+    @property
+    def grammar(self) -> Grammar:
+        r"""The first grammar: its symbols, rules and words are those of all.
+
+        >>> parser = Parser(Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'"))
+        >>> parser.grammar.labels
+        ('NP', 'S', 'VP')
+        """
+        return self.grammars[0]
 
     def parse(
         self, tags: Sequence[str] | None = None, *, words: Sequence[str] | None = None
@@ -288,6 +327,7 @@ class Parser:
             np.concatenate(words).astype(np.uint32) if words else None,
             np.array(tags, dtype=np.uint32) if tags else None,
             decoder=self.decoder,
+            combine=self.combine,
             coarse_threshold=self.prune.coarse,
             threshold=self.prune.fine,
             candidates=candidates,

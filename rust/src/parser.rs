@@ -1,4 +1,11 @@
 //! From a sentence to its analysis: passes, decoding, and what to do when nothing spans it.
+//!
+//! Several grammars may parse together, over one chart that the first of them prunes.
+
+mod analysis;
+mod members;
+
+pub use analysis::{Analysis, Span, Status, WrittenTree};
 
 use std::sync::Arc;
 
@@ -7,15 +14,15 @@ use rustc_hash::FxHashSet;
 
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::coarse::{CoarseChart, CoarseGrammar};
-use crate::chart::latent::{Answer, LatentPass};
+use crate::chart::latent::LatentPass;
 use crate::chart::marginals::LabelMarginals;
+use crate::chart::mixture::Mixture;
 use crate::chart::pcfg::{Bounds, Chart, PcfgPass};
 use crate::chart::rule_posteriors::RulePosteriors;
 use crate::decode::{
-    Best, Derivation, ExpectedGain, KBest, Node, Objective, PackedForest, PcfgRules, Viterbi,
-    cover, latent_log_probability,
+    Best, Derivation, ExpectedGain, KBest, Node, Objective, PackedForest, PcfgRules, Viterbi, cover,
 };
-use crate::grammar::{Grammar, GrammarError, Latent, SymbolId, Token};
+use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
 
 /// What is maximised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,11 +37,22 @@ pub enum Decoder {
     Viterbi,
 }
 
+/// How the answers of several latent models become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Combine {
+    /// By posteriors: those of labelled spans are averaged, those of rules multiplied.
+    Posteriors,
+    /// By trees: the tree whose nodes occur most often in the models' own best ones.
+    Trees,
+}
+
 /// How to parse.
 #[derive(Debug, Clone, Copy)]
 pub struct Options {
     /// What is maximised.
     pub decoder: Decoder,
+    /// How the answers of several latent models become one.
+    pub combine: Combine,
     /// Posteriors below which classes of symbols are dropped after the coarse pass.
     pub coarse_threshold: f64,
     /// Posteriors below which symbols are dropped before decoding.
@@ -43,59 +61,6 @@ pub struct Options {
     pub candidates: usize,
     /// Whether the posteriors of all labelled spans are wanted.
     pub marginals: bool,
-}
-
-/// Which rung of the ladder gave the answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub enum Status {
-    /// The usual way.
-    Parsed = 0,
-    /// After pruning less.
-    Loosened = 1,
-    /// After letting every word have every tag.
-    Smoothed = 2,
-    /// No tree spans the sentence: the largest fragments side by side under a root.
-    Fragments = 3,
-    /// The latent model gave the sentence no probability: the answer of its backbone.
-    Backbone = 4,
-    /// The latent model, a linear one, gave the sentence a negative number for its probability.
-    Negative = 5,
-}
-
-/// A labelled span of a tree as it is written, with its posterior.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Span {
-    /// The label.
-    pub label: u32,
-    /// The first word.
-    pub start: u32,
-    /// One past the last word.
-    pub end: u32,
-    /// The probability that the sentence's tree has this labelled span.
-    pub probability: f64,
-}
-
-/// A tree as it is written: labelled spans in pre-order, those of the words included.
-#[derive(Debug, Clone, PartialEq)]
-pub struct WrittenTree {
-    /// Parents before children, left before right.
-    pub spans: Vec<Span>,
-    /// The log-probability of its derivation.
-    pub log_probability: f64,
-}
-
-/// What is known of a sentence after parsing.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Analysis {
-    /// Which rung of the ladder gave the answer.
-    pub status: Status,
-    /// The log-probability of the sentence, minus infinity if no tree spans it.
-    pub log_probability: f64,
-    /// Trees, best first, at least one.
-    pub trees: Vec<WrittenTree>,
-    /// Posteriors of all labelled spans that were not pruned, if wanted.
-    pub marginals: Vec<Span>,
 }
 
 /// How much less is pruned on the second rung.
@@ -108,10 +73,11 @@ const WIDEST_FRAGMENT: usize = 15;
 /// How many derivations are looked at for each tree that is wanted, before giving up.
 const DERIVATIONS_PER_TREE: usize = 20;
 
-/// A grammar and what is precomputed from it; shared by threads.
+/// Grammars and what is precomputed from them; shared by threads.
 #[derive(Debug, Clone)]
 pub struct Parser {
-    grammar: Arc<Grammar>,
+    /// At least one; the first prunes the chart and decides which trees there are.
+    grammars: Vec<Arc<Grammar>>,
     coarse: Option<CoarseGrammar>,
 }
 
@@ -119,11 +85,14 @@ pub struct Parser {
 #[derive(Debug, Default)]
 pub struct Workspace {
     words: Vec<Vec<(SymbolId, f64)>>,
+    /// The words as one of several grammars knows them.
+    member_words: Vec<Vec<(SymbolId, f64)>>,
     classes: Vec<Vec<(SymbolId, f64)>>,
     coarse: CoarseChart,
     pass: PcfgPass,
     chart: Chart,
     latent: LatentPass,
+    mixture: Mixture,
     marginals: LabelMarginals,
     gain: ExpectedGain,
     rules: RulePosteriors,
@@ -134,12 +103,20 @@ impl Parser {
     /// Prepare a grammar for parsing.
     pub fn new(grammar: Arc<Grammar>) -> Result<Self, GrammarError> {
         let coarse = grammar.projection().map(CoarseGrammar::new).transpose()?;
-        Ok(Self { grammar, coarse })
+        Ok(Self { grammars: vec![grammar], coarse })
     }
 
-    /// The grammar.
+    /// Parse with another grammar as well, which must have the same backbone and, like all of
+    /// several grammars, latent states.
+    pub fn with(mut self, grammar: Arc<Grammar>) -> Result<Self, GrammarError> {
+        self.grammar().check_backbone(&grammar)?;
+        self.grammars.push(grammar);
+        Ok(self)
+    }
+
+    /// The first grammar.
     pub fn grammar(&self) -> &Grammar {
-        &self.grammar
+        &self.grammars[0]
     }
 
     /// Parse many sentences on the threads of the current rayon pool; answers are in the order
@@ -183,28 +160,22 @@ impl Parser {
             if status == Status::Loosened && exact || status == Status::Smoothed && tags_alone {
                 continue;
             }
-            workspace.look_up(&self.grammar, sentence, smoothed);
+            self.grammar().emissions().lookup_all(sentence, smoothed, &mut workspace.words);
             if !self.fill(options, workspace, cancel)? {
                 continue;
             }
-            let mut status = status;
-            let mut latent = self.grammar.latent();
-            if let Some(model) = latent {
-                let Workspace { words, chart, latent: pass, .. } = workspace;
-                match pass.run(&self.grammar, model, sentence, words, chart, cancel)? {
-                    Answer::Positive => {}
-                    Answer::Negative => status = Status::Negative,
-                    Answer::None => (status, latent) = (Status::Backbone, None),
+            let rung = (status, smoothed);
+            let status = self.consult(sentence, rung, options, workspace, cancel)?;
+            let decoder = match (options.combine, options.decoder) {
+                // What trees have in common is nodes, not rules.
+                (Combine::Trees, Decoder::MaxRule) if !workspace.mixture.members().is_empty() => {
+                    Decoder::MaxRecall
                 }
-            }
-            if let Some(mut trees) = self.decode(options, latent, workspace, cancel)? {
-                if let Some(latent) = latent {
-                    let words = &workspace.words;
-                    for tree in &mut trees {
-                        tree.log_probability =
-                            latent_log_probability(&self.grammar, latent, sentence, words, tree);
-                    }
-                }
+                _ => options.decoder,
+            };
+            let found = self.decode(decoder, options.candidates, workspace, cancel)?;
+            if let Some(mut trees) = found {
+                self.weigh(sentence, smoothed, options.combine, &mut trees, workspace);
                 return Ok(self.finish(status, trees, options, workspace));
             }
         }
@@ -220,7 +191,7 @@ impl Parser {
     ) -> Result<bool, Cancelled> {
         let Workspace { words, classes, coarse, pass, chart, .. } = workspace;
         let mut bounds = Bounds::NONE;
-        if let (Some(grammar), Some(projection)) = (&self.coarse, self.grammar.projection()) {
+        if let (Some(grammar), Some(projection)) = (&self.coarse, self.grammar().projection()) {
             classes.resize_with(words.len(), Vec::new);
             for (word, merged) in words.iter().zip(classes.iter_mut()) {
                 merged.clear();
@@ -234,7 +205,7 @@ impl Parser {
             }
             bounds.mask = Some((coarse.mask(), projection));
         }
-        pass.run(&self.grammar, words, bounds, options.threshold, chart, cancel)?;
+        pass.run(self.grammar(), words, bounds, options.threshold, chart, cancel)?;
         if chart.log_probability() == f64::NEG_INFINITY {
             return Ok(false);
         }
@@ -242,88 +213,32 @@ impl Parser {
         Ok(true)
     }
 
-    /// The best trees of the chart, whose posteriors are those of the latent model if there is one,
-    /// or none if pruning broke all of them.
+    /// The best trees of the chart, or none if pruning broke all of them.
     fn decode(
         &self,
-        options: Options,
-        latent: Option<&Latent>,
+        decoder: Decoder,
+        candidates: usize,
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<Option<Vec<Derivation>>, Cancelled> {
-        let Workspace { words, chart, latent: pass, marginals, gain, rules, best, .. } = workspace;
-        marginals.prepare(&self.grammar, chart);
-        let forest = PackedForest { grammar: &self.grammar, chart, words };
-        match options.decoder {
+        let Workspace { words, chart, mixture, marginals, gain, rules, best, .. } = workspace;
+        marginals.prepare(self.grammar(), chart);
+        let forest = PackedForest { grammar: self.grammar(), chart, words };
+        match decoder {
             Decoder::MaxRecall => {
-                gain.prepare_recall(&self.grammar, chart);
-                maximise(forest, gain, best, options.candidates, cancel)
+                gain.prepare_recall(self.grammar(), chart);
+                maximise(forest, gain, best, candidates, cancel)
             }
             Decoder::MaxF1 => {
-                gain.prepare_f1(&self.grammar, chart, marginals);
-                maximise(forest, gain, best, options.candidates, cancel)
+                gain.prepare_f1(self.grammar(), chart, marginals);
+                maximise(forest, gain, best, candidates, cancel)
             }
-            Decoder::MaxRule => match latent {
-                None => maximise(forest, &PcfgRules(chart), best, options.candidates, cancel),
-                Some(latent) => {
-                    rules.reset(&self.grammar, chart);
-                    rules.multiply(&self.grammar, latent, pass, chart, cancel)?;
-                    maximise(forest, rules, best, options.candidates, cancel)
-                }
-            },
-            Decoder::Viterbi => maximise(forest, &Viterbi, best, options.candidates, cancel),
-        }
-    }
-
-    fn finish(
-        &self,
-        status: Status,
-        trees: Vec<Derivation>,
-        options: Options,
-        workspace: &Workspace,
-    ) -> Analysis {
-        let cells = workspace.chart.cells();
-        let marginals = if options.marginals {
-            cells
-                .bottom_up()
-                .flat_map(|(start, end)| {
-                    workspace.marginals.cell(cells.index(start, end)).iter().map(
-                        move |&(label, probability)| Span {
-                            label,
-                            start: start as u32,
-                            end: end as u32,
-                            probability,
-                        },
-                    )
-                })
-                .collect()
-        } else {
-            Vec::new()
-        };
-        Analysis {
-            status,
-            log_probability: workspace.chart.log_probability(),
-            trees: trees.iter().map(|tree| self.write(tree, workspace)).collect(),
-            marginals,
-        }
-    }
-
-    /// Replace symbols by the labels they write.
-    fn write(&self, derivation: &Derivation, workspace: &Workspace) -> WrittenTree {
-        let cells = workspace.chart.cells();
-        let mut spans = Vec::with_capacity(derivation.nodes.len());
-        for node in &derivation.nodes {
-            for &label in self.grammar.output().labels(node.symbol) {
-                let cell = cells.index(node.start as usize, node.end as usize);
-                spans.push(Span {
-                    label,
-                    start: node.start,
-                    end: node.end,
-                    probability: workspace.marginals.get(cell, label),
-                });
+            Decoder::MaxRule if mixture.members().is_empty() => {
+                maximise(forest, &PcfgRules(chart), best, candidates, cancel)
             }
+            Decoder::MaxRule => maximise(forest, rules, best, candidates, cancel),
+            Decoder::Viterbi => maximise(forest, &Viterbi, best, candidates, cancel),
         }
-        WrittenTree { spans, log_probability: derivation.log_probability }
     }
 
     /// The fewest fragments that cover the sentence, under the label of the commonest root.
@@ -334,9 +249,9 @@ impl Parser {
     ) -> Result<Analysis, Cancelled> {
         let bounds = Bounds { mask: None, widest: WIDEST_FRAGMENT };
         let Workspace { words, pass, chart, best, marginals, .. } = workspace;
-        pass.run(&self.grammar, words, bounds, 0.0, chart, cancel)?;
-        marginals.prepare(&self.grammar, chart);
-        let forest = PackedForest { grammar: &self.grammar, chart, words };
+        pass.run(self.grammar(), words, bounds, 0.0, chart, cancel)?;
+        marginals.prepare(self.grammar(), chart);
+        let forest = PackedForest { grammar: self.grammar(), chart, words };
         best.fill(forest, &Viterbi, cancel)?;
         let mut whole = Derivation { nodes: Vec::new(), log_probability: f64::NEG_INFINITY };
         for fragment in cover(forest, best) {
@@ -357,25 +272,12 @@ impl Parser {
     }
 
     fn commonest_root(&self) -> Option<&u32> {
-        let roots = self.grammar.rules().roots();
+        let roots = self.grammar().rules().roots();
         let commonest = (0..roots.len() as u32)
             .map(SymbolId)
-            .filter(|&symbol| !self.grammar.output().labels(symbol).is_empty())
+            .filter(|&symbol| !self.grammar().output().labels(symbol).is_empty())
             .max_by(|a, b| roots[a.index()].total_cmp(&roots[b.index()]).then(b.cmp(a)))?;
-        self.grammar.output().labels(commonest).first()
-    }
-}
-
-impl Workspace {
-    fn look_up(&mut self, grammar: &Grammar, sentence: &[Token], smoothed: bool) {
-        self.words.resize_with(sentence.len(), Vec::new);
-        for (&token, found) in sentence.iter().zip(&mut self.words) {
-            if smoothed {
-                grammar.emissions().lookup_smoothed(token, found);
-            } else {
-                grammar.emissions().lookup(token, found);
-            }
-        }
+        self.grammar().output().labels(commonest).first()
     }
 }
 

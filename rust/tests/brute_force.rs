@@ -12,7 +12,7 @@ use lpcfg_core::chart::mask::Mask;
 use lpcfg_core::chart::pcfg::{Bounds, Chart, PcfgPass};
 use lpcfg_core::decode::{Best, ExpectedGain, KBest, Objective, PackedForest, PcfgRules, Viterbi};
 use lpcfg_core::grammar::{Grammar, SymbolId, Token};
-use lpcfg_core::parser::{Decoder, Options, Parser, Status, Workspace};
+use lpcfg_core::parser::{Combine, Decoder, Options, Parser, Status, Workspace};
 use proptest::prelude::*;
 use support::{Case, anchored_rules, case, close, key, rule_posteriors};
 
@@ -206,6 +206,7 @@ fn check_pruned_parser(case: &Case) -> Result<(), TestCaseError> {
     let tokens: Vec<Token> = case.sentence.iter().map(|&word| Token::Word(word)).collect();
     let options = Options {
         decoder: Decoder::Viterbi,
+        combine: Combine::Posteriors,
         coarse_threshold: 0.0,
         threshold: 0.0,
         candidates: 1,

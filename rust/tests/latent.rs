@@ -7,187 +7,14 @@ use std::sync::Arc;
 
 use lpcfg_core::cancel::Cancel;
 use lpcfg_core::chart::edges::EdgeFinder;
-use lpcfg_core::chart::latent::{Answer, LatentPass};
-use lpcfg_core::chart::pcfg::{Bounds, Chart, PcfgPass};
+use lpcfg_core::chart::latent::Answer;
 use lpcfg_core::chart::rule_posteriors::RulePosteriors;
 use lpcfg_core::decode::{Best, PackedForest};
-use lpcfg_core::grammar::{Grammar, GrammarError, LatentArrays, Token};
-use lpcfg_core::parser::{Decoder, Options, Parser, Status, Workspace};
+use lpcfg_core::grammar::{GrammarError, LatentArrays};
+use lpcfg_core::parser::{Combine, Decoder, Options, Parser, Status, Workspace};
 use proptest::prelude::*;
-use support::{Case, Derived, anchored_rules, case, key, rule_posteriors};
-
-/// A grammar with a number of states for each symbol and dense parameters drawn from a list.
-#[derive(Debug, Clone)]
-struct LatentCase {
-    case: Case,
-    arrays: LatentArrays,
-    /// Whether the core is given sparse tensors.
-    sparse: bool,
-}
-
-/// Each symbol has so many profiles, which its emissions share.
-const PROFILES: usize = 2;
-
-fn latent_case(lowest: f32) -> impl Strategy<Value = LatentCase> {
-    case(false).prop_flat_map(move |case| {
-        let symbols = case.symbols as usize;
-        proptest::collection::vec(1u32..4, symbols).prop_flat_map(move |states| {
-            let case = case.clone();
-            let of = |symbol: u32| states[symbol as usize] as usize;
-            let vectors: usize = states.iter().map(|&m| m as usize).sum();
-            let sizes: Vec<usize> =
-                case.binary.iter().map(|r| of(r.0) * of(r.1) * of(r.2)).collect();
-            let entries = case.emissions.iter().flatten().count();
-            let values = move |count| proptest::collection::vec(lowest..1.0f32, count);
-            // Half of the values are zero, so that a sparse tensor has holes.
-            let holes = proptest::collection::vec(
-                prop_oneof![Just(0.0), lowest..1.0f32],
-                sizes.iter().sum::<usize>(),
-            );
-            let profiles = proptest::collection::vec(0..PROFILES as u32, entries);
-            let arrays =
-                (values(vectors), holes, values(PROFILES * vectors), profiles, values(vectors));
-            (arrays, any::<bool>()).prop_map(
-                move |((roots, binary, profiles, chosen, tag_emissions), sparse)| LatentCase {
-                    case: case.clone(),
-                    sparse,
-                    arrays: LatentArrays {
-                        states: states.clone(),
-                        roots,
-                        binary,
-                        binary_counts: sizes.iter().map(|&size| size as u32).collect(),
-                        binary_positions: vec![],
-                        profiles,
-                        profile_symbols: (0..case.symbols)
-                            .flat_map(|symbol| [symbol; PROFILES])
-                            .collect(),
-                        entry_profiles: case
-                            .emissions
-                            .iter()
-                            .flatten()
-                            .zip(&chosen)
-                            .map(|(entry, chosen)| entry.0 * PROFILES as u32 + chosen)
-                            .collect(),
-                        tag_emissions,
-                    },
-                },
-            )
-        })
-    })
-}
-
-/// A sentence after the latent pass.
-struct Passed {
-    grammar: Grammar,
-    chart: Chart,
-    pass: LatentPass,
-    answer: Answer,
-}
-
-impl LatentCase {
-    fn states(&self, symbol: u32) -> usize {
-        self.arrays.states[symbol as usize] as usize
-    }
-
-    /// The same tensors without their zeros, but for those of every third rule.
-    fn sparse(&self) -> LatentArrays {
-        let mut arrays = self.arrays.clone();
-        arrays.binary.clear();
-        arrays.binary_counts.clear();
-        let mut from = 0;
-        for (rule, &size) in self.arrays.binary_counts.iter().enumerate() {
-            let values = &self.arrays.binary[from..][..size as usize];
-            let kept: Vec<u32> =
-                (0..size).filter(|&p| rule % 3 == 2 || values[p as usize] != 0.0).collect();
-            arrays.binary.extend(kept.iter().map(|&p| values[p as usize]));
-            arrays.binary_counts.push(kept.len() as u32);
-            if kept.len() < size as usize {
-                arrays.binary_positions.extend(kept);
-            }
-            from += size as usize;
-        }
-        arrays
-    }
-
-    fn grammar(&self, coarse: bool) -> Grammar {
-        let arrays = if self.sparse { self.sparse() } else { self.arrays.clone() };
-        self.case.grammar(coarse).with_latent(arrays).unwrap()
-    }
-
-    fn tensor(&self, parent: u32, left: u32, right: u32) -> &[f32] {
-        let place = self.case.binary.iter().position(|r| (r.0, r.1, r.2) == (parent, left, right));
-        let sizes = &self.arrays.binary_counts;
-        let from: u32 = sizes[..place.unwrap()].iter().sum();
-        &self.arrays.binary[from as usize..][..sizes[place.unwrap()] as usize]
-    }
-
-    fn emission(&self, word: u32, symbol: u32) -> Vec<f64> {
-        let before = self.case.emissions[..word as usize].iter().flatten().count();
-        let own = &self.case.emissions[word as usize];
-        let place = own.iter().position(|entry| entry.0 == symbol).unwrap();
-        let profile = self.arrays.entry_profiles[before + place] as usize;
-        let symbols = &self.arrays.profile_symbols[..profile];
-        let from: usize = symbols.iter().map(|&symbol| self.states(symbol)).sum();
-        let values = &self.arrays.profiles[from..][..self.states(symbol)];
-        values.iter().map(|&value| own[place].1 * f64::from(value)).collect()
-    }
-
-    fn tokens(&self) -> Vec<Token> {
-        self.case.sentence.iter().map(|&word| Token::Word(word)).collect()
-    }
-
-    /// Run the passes over an unpruned chart; sentences without a tree are not looked at.
-    fn pass(&self) -> Result<Passed, TestCaseError> {
-        let grammar = self.grammar(false);
-        let (words, cancel) = (self.case.words(), Cancel::new());
-        let mut chart = Chart::default();
-        PcfgPass::default().run(&grammar, &words, Bounds::NONE, 0.0, &mut chart, &cancel).unwrap();
-        prop_assume!(chart.log_probability() > f64::NEG_INFINITY);
-        chart.prune(0.0);
-        let mut pass = LatentPass::default();
-        let answer = pass
-            .run(&grammar, grammar.latent().unwrap(), &self.tokens(), &words, &mut chart, &cancel)
-            .unwrap();
-        Ok(Passed { grammar, chart, pass, answer })
-    }
-
-    /// The vector of the first of some nodes in pre-order, and how many nodes it takes up.
-    fn vector(&self, nodes: &[(u32, usize, usize)]) -> (Vec<f64>, usize) {
-        let (symbol, start, end) = nodes[0];
-        if end - start == 1 {
-            return (self.emission(self.case.sentence[start], symbol), 1);
-        }
-        let (left, left_nodes) = self.vector(&nodes[1..]);
-        let (right, right_nodes) = self.vector(&nodes[1 + left_nodes..]);
-        let tensor = self.tensor(symbol, nodes[1].0, nodes[1 + left_nodes].0);
-        let mut vector = vec![0.0; self.states(symbol)];
-        for (i, sum) in vector.iter_mut().enumerate() {
-            for (j, left_value) in left.iter().enumerate() {
-                for (k, right_value) in right.iter().enumerate() {
-                    let value = tensor[(i * left.len() + j) * right.len() + k];
-                    *sum += f64::from(value) * left_value * right_value;
-                }
-            }
-        }
-        (vector, 1 + left_nodes + right_nodes)
-    }
-
-    /// All trees of the backbone with their weights under the latent model.
-    fn weighted_trees(&self) -> Vec<Derived> {
-        self.case
-            .trees()
-            .into_iter()
-            .map(|tree| {
-                let root = tree.nodes[0].0;
-                let from: usize = (0..root).map(|symbol| self.states(symbol)).sum();
-                let roots = &self.arrays.roots[from..][..self.states(root)];
-                let (vector, _) = self.vector(&tree.nodes);
-                let weight = roots.iter().zip(vector).map(|(&r, v)| f64::from(r) * v).sum();
-                Derived { nodes: tree.nodes, probability: weight }
-            })
-            .collect()
-    }
-}
+use support::latent_case::{LatentCase, Passed, latent_case};
+use support::{Case, anchored_rules, key, rule_posteriors};
 
 fn check_marginals(latent: &LatentCase) -> Result<(), TestCaseError> {
     let Passed { chart, answer, .. } = latent.pass()?;
@@ -272,6 +99,7 @@ fn check_tree_probability(latent: &LatentCase) -> Result<(), TestCaseError> {
     let tokens = latent.tokens();
     let options = Options {
         decoder: Decoder::MaxRecall,
+        combine: Combine::Posteriors,
         coarse_threshold: 0.0,
         threshold: 0.0,
         candidates: 1,

@@ -5,13 +5,15 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Callable, Iterable
+from os import PathLike
 from pathlib import Path
 from typing import TypeAlias, TypeVar
 
 from tqdm import tqdm
 
 from lpcfg.errors import InputError
-from lpcfg.parser import DECODERS, Pruning
+from lpcfg.grammar_file import load_many
+from lpcfg.parser import COMBINATIONS, DECODERS, Parser, Pruning
 
 __all__ = [
     "Commands",
@@ -21,6 +23,7 @@ __all__ = [
     "add_quiet",
     "check_target",
     "count",
+    "model_parser",
     "progress",
     "say",
 ]
@@ -93,6 +96,13 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
         f"(default: {DECODERS[0]})",
     )
     parser.add_argument(
+        "--combine",
+        choices=COMBINATIONS,
+        default=COMBINATIONS[0],
+        help="what of several models is brought together: posteriors, or each one's best tree "
+        f"(default: {COMBINATIONS[0]})",
+    )
+    parser.add_argument(
         "--prune",
         type=_thresholds,
         default=Pruning(),
@@ -102,6 +112,24 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "-j", "--jobs", type=int, default=-1, metavar="N", help="threads (default: all cores)"
+    )
+
+
+def model_parser(path: str | PathLike[str], options: argparse.Namespace) -> Parser:
+    """The parser that the options of :func:`add_parsing` ask for, of a model or a folder of models.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_parsing(parser)
+    >>> model_parser("missing.lpcfg", parser.parse_args([]))
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
+    """
+    return Parser(
+        load_many(path),
+        decoder=options.decoder,
+        combine=options.combine,
+        prune=options.prune,
+        n_jobs=options.jobs,
     )
 
 

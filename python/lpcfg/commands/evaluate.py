@@ -16,12 +16,12 @@ from lpcfg.commands.common import (
     add_quiet,
     check_target,
     count,
+    model_parser,
     progress,
     say,
 )
 from lpcfg.errors import TreebankError
-from lpcfg.grammar_file import load
-from lpcfg.parser import Parse, Parser
+from lpcfg.parser import Parse
 from lpcfg.parser_scores import INPUTS, evaluate_parser
 from lpcfg.reader import ReadReport, read_forest
 
@@ -35,7 +35,7 @@ def add(commands: Commands) -> None:
     """
     about = "parse a treebank's sentences and score the result"
     parser = add_command(commands, "eval", _evaluate, about)
-    parser.add_argument("model", help="a model file")
+    parser.add_argument("model", help="a model file, or a folder of them that parse as one")
     parser.add_argument("treebank", nargs="+", help="gold trees: files, folders, patterns, -")
     parser.add_argument(
         "--input",
@@ -56,12 +56,11 @@ def add(commands: Commands) -> None:
 def _evaluate(options: argparse.Namespace) -> None:
     if options.output:
         check_target(Path(options.output), [options.model, *options.treebank])
-    grammar = load(options.model)
-    parser = Parser(grammar, decoder=options.decoder, prune=options.prune, n_jobs=options.jobs)
+    parser = model_parser(options.model, options)
     report = ReadReport()
     forest = read_forest(options.treebank, on_error=options.on_error, report=report)
     say(str(report), options.quiet)
-    cleaned = grammar.cleaning.apply(forest).nonempty()
+    cleaned = parser.grammar.cleaning.apply(forest).nonempty()
     gold = [tree for tree in islice(cleaned.trees(), options.limit) if tree is not None]
     if not gold:
         raise TreebankError(f"no trees to evaluate on in {', '.join(options.treebank)}")

@@ -15,10 +15,18 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from lpcfg.commands.common import Commands, add_command, add_parsing, add_quiet, count, progress
+from lpcfg.commands.common import (
+    Commands,
+    add_command,
+    add_parsing,
+    add_quiet,
+    count,
+    model_parser,
+    progress,
+)
 from lpcfg.embedded import default_model
 from lpcfg.errors import InputError
-from lpcfg.grammar_file import is_model_file, load
+from lpcfg.grammar_file import is_model_file
 from lpcfg.parser import BATCH, Parse, Parser
 from lpcfg.sources import GZIP_MAGIC
 from lpcfg.tree import escape
@@ -37,7 +45,11 @@ def add(commands: Commands) -> None:
     parser = add_command(
         commands, "parse", _parse, "parse sentences, one a line, words separated by spaces"
     )
-    parser.add_argument("model", nargs="?", help="a model file (default: the embedded model)")
+    parser.add_argument(
+        "model",
+        nargs="?",
+        help="a model file, or a folder of them that parse as one (default: the embedded model)",
+    )
     parser.add_argument(
         "-i", "--input", default="-", metavar="FILE", help="sentences (default: standard input)"
     )
@@ -56,14 +68,12 @@ def add(commands: Commands) -> None:
 def _parse(options: argparse.Namespace) -> None:
     if options.candidates > 1 and not options.json:
         raise InputError("-k: several trees for a sentence need --json to tell them apart")
-    if options.model is not None and not is_model_file(options.model):
-        Path(options.model).open("rb").close()
+    model = Path(options.model or default_model())
+    if model.is_file() and not is_model_file(model):
         raise InputError(
-            f"{options.model}: not a model file; to parse its sentences: "
-            f"lpcfg parse -i {options.model}"
+            f"{model}: not a model file; to parse its sentences: lpcfg parse -i {model}"
         )
-    grammar = load(options.model or default_model())
-    parser = Parser(grammar, decoder=options.decoder, prune=options.prune, n_jobs=options.jobs)
+    parser = model_parser(model, options)
     typed = options.input == "-" and sys.stdin.isatty()
     sentences = progress(_sentences(options.input), options.quiet or typed)
     for parse in _parses(parser, sentences, options, typed):

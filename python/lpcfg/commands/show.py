@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lpcfg.commands.common import Commands, add_command, add_on_error, check_target, count
 from lpcfg.errors import InputError
-from lpcfg.grammar_file import is_model_file, load
+from lpcfg.grammar_file import load, model_files
 from lpcfg.reader import OnError, read_trees
 
 __all__ = ["add"]
@@ -33,8 +33,8 @@ def _show(options: argparse.Namespace) -> None:
         _draw(options.file[0], Path(options.svg), options.on_error)
         return
     for name in options.file:
-        if is_model_file(name):
-            print(load(name).summary())
+        if models := model_files(name):
+            print(*(load(model).summary() for model in models), sep="\n\n")
             continue
         for tree in islice(read_trees(name, on_error=options.on_error), options.n):
             print(tree.pretty() + "\n")

@@ -15,16 +15,16 @@ use super::vectors::{add_scaled, dot};
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{Grammar, Latent, SymbolId, Token};
 
-/// What a latent model says of a sentence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a latent model says of a sentence; better answers are larger.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Answer {
-    /// It has a probability.
-    Positive,
+    /// It has no probability; the chart was left as it is.
+    None,
     /// A linear model, right only up to noise, gave it a negative number; posteriors are relative
     /// to the size of that number.
     Negative,
-    /// It has no probability; the chart was left as it is.
-    None,
+    /// It has a probability.
+    Positive,
 }
 
 /// The number of a pair that has no matrix in the current cell.

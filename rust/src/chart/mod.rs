@@ -3,8 +3,8 @@
 //! [`coarse`] runs a dense inside-outside pass over few merged symbols and leaves a [`mask`];
 //! [`pcfg`] runs the same over the symbols of the grammar, sparsely, where the mask allows, and
 //! prunes by posterior; [`latent`] replaces the posteriors of what is left by those of a model
-//! with latent states, and [`rule_posteriors`] has those of its rules; [`marginals`] adds posteriors
-//! up by label; [`edges`] says of what items are made.
+//! with latent states, [`rule_posteriors`] has those of its rules, and [`mixture`] what
+//! several models say together; [`marginals`] adds posteriors up by label; [`edges`] says of what items are made.
 //!
 //! All passes keep inside values in scaled arithmetic: each cell has a power of two of its own, so
 //! that nothing underflows however long the sentence is. Outside values are kept relative to the
@@ -17,6 +17,7 @@ pub mod edges;
 pub mod latent;
 pub mod marginals;
 pub mod mask;
+pub mod mixture;
 pub mod pcfg;
 pub mod rule_posteriors;
 pub(crate) mod scaling;

@@ -138,7 +138,7 @@ impl Chart {
     }
 
     /// Replace all posteriors, and the log-probability of the sentence, by those of another model.
-    pub(super) fn set_posteriors(
+    pub(crate) fn set_posteriors(
         &mut self,
         log_probability: f64,
         posterior: impl Fn(usize) -> f64,

@@ -132,8 +132,25 @@ impl Emissions {
         }
     }
 
-    /// The same, but every preterminal (of the tag, if one is given) can emit every word.
-    pub fn lookup_smoothed(&self, token: Token, found: &mut Vec<(SymbolId, f64)>) {
+    /// Look up all tokens of a sentence; `smoothed` if every preterminal can emit every word.
+    pub fn lookup_all(
+        &self,
+        sentence: &[Token],
+        smoothed: bool,
+        words: &mut Vec<Vec<(SymbolId, f64)>>,
+    ) {
+        words.resize_with(sentence.len(), Vec::new);
+        for (&token, found) in sentence.iter().zip(words) {
+            if smoothed {
+                self.lookup_smoothed(token, found);
+            } else {
+                self.lookup(token, found);
+            }
+        }
+    }
+
+    /// The same as `lookup`, but every preterminal (of the tag, if one is given) can emit every word.
+    fn lookup_smoothed(&self, token: Token, found: &mut Vec<(SymbolId, f64)>) {
         self.lookup(token, found);
         let floor = SMOOTHING * found.iter().map(|entry| entry.1).fold(0.0, f64::max);
         let floor = if floor > 0.0 { floor } else { SMOOTHING };

@@ -124,6 +124,25 @@ impl Grammar {
         Ok(Self { latent, ..self })
     }
 
+    /// Whether another grammar can parse together with this one: both must have latent states, and
+    /// the same symbols, rules, words and tags, in as far as the core knows them.
+    pub(crate) fn check_backbone(&self, other: &Self) -> Result<(), GrammarError> {
+        let symbols = |rule: &BinaryRule| (rule.parent, rule.left, rule.right);
+        let rules = self.rules.binary().iter().map(symbols);
+        let (own, others) = (&self.emissions, &other.emissions);
+        let parts = [
+            ("latent states", self.latent.is_some() && other.latent.is_some()),
+            ("symbols", self.rules.number_of_symbols() == other.rules.number_of_symbols()),
+            ("binary rules", rules.eq(other.rules.binary().iter().map(symbols))),
+            ("words", own.number_of_words() == others.number_of_words()),
+            ("tags", own.number_of_tags() == others.number_of_tags()),
+        ];
+        match parts.iter().find(|part| !part.1) {
+            Some(&(part, _)) => Err(GrammarError::Backbone { part }),
+            None => Ok(()),
+        }
+    }
+
     /// Parameters over latent states, if there are any.
     pub fn latent(&self) -> Option<&Latent> {
         self.latent.as_ref()

@@ -141,6 +141,12 @@ pub enum GrammarError {
     /// Latent parameters for a grammar with unary rules.
     #[error("a grammar with latent states cannot have unary rules; collapse unary chains instead")]
     LatentUnary,
+    /// Two grammars that cannot parse together.
+    #[error("grammars that parse together must have the same {part}")]
+    Backbone {
+        /// What differs, or is lacking.
+        part: &'static str,
+    },
     /// A cycle of unary rules has probability one or more: sentences have infinite probability.
     #[error("the unary rules from symbol {symbol} form a cycle of probability one or more")]
     UnaryCycle {

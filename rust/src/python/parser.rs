@@ -15,7 +15,7 @@ use crate::grammar::{
     BinaryRule, Emissions, Grammar, GrammarError, LatentArrays, Output, Rules, SymbolId, Token,
     UnaryRule,
 };
-use crate::parser::{Analysis, Decoder, Options, Parser, Span};
+use crate::parser::{Analysis, Combine, Decoder, Options, Parser, Span};
 
 impl IntoPyErr for GrammarError {
     fn into_py_err(self, py: Python<'_>) -> PyErr {
@@ -143,7 +143,7 @@ fn latent_arrays(arrays: &Bound<'_, PyDict>) -> PyResult<LatentArrays> {
     })
 }
 
-/// A grammar with a pool of threads.
+/// Grammars with a pool of threads.
 #[pyclass(name = "Parser", module = "lpcfg._core", frozen)]
 struct PyParser {
     parser: Parser,
@@ -153,8 +153,16 @@ struct PyParser {
 #[pymethods]
 impl PyParser {
     #[new]
-    fn new(py: Python<'_>, grammar: &PyGrammar, threads: usize) -> PyResult<Self> {
-        let parser = Parser::new(Arc::clone(&grammar.0)).map_err(|error| error.into_py_err(py))?;
+    fn new(
+        py: Python<'_>,
+        grammar: &PyGrammar,
+        others: Vec<PyRef<'_, PyGrammar>>,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let others = others.iter().map(|other| Arc::clone(&other.0));
+        let parser = Parser::new(Arc::clone(&grammar.0))
+            .and_then(|parser| others.into_iter().try_fold(parser, Parser::with))
+            .map_err(|error| error.into_py_err(py))?;
         Ok(Self { parser, pool: thread_pool(py, threads)? })
     }
 
@@ -162,7 +170,7 @@ impl PyParser {
     ///
     /// Returns a dictionary of arrays; read by `lpcfg.parser`.
     #[pyo3(signature = (
-        offsets, words, tags, *, decoder, coarse_threshold, threshold, candidates, marginals
+        offsets, words, tags, *, decoder, combine, coarse_threshold, threshold, candidates, marginals
     ))]
     #[expect(clippy::too_many_arguments, reason = "options by name")]
     fn analyze<'py>(
@@ -172,6 +180,7 @@ impl PyParser {
         words: Option<PyReadonlyArray1<'py, u32>>,
         tags: Option<PyReadonlyArray1<'py, u32>>,
         decoder: &str,
+        combine: &str,
         coarse_threshold: f64,
         threshold: f64,
         candidates: usize,
@@ -184,7 +193,13 @@ impl PyParser {
             "viterbi" => Decoder::Viterbi,
             other => return Err(PyValueError::new_err(format!("no decoder {other:?}"))),
         };
-        let options = Options { decoder, coarse_threshold, threshold, candidates, marginals };
+        let combine = match combine {
+            "posteriors" => Combine::Posteriors,
+            "trees" => Combine::Trees,
+            other => return Err(PyValueError::new_err(format!("no combination {other:?}"))),
+        };
+        let options =
+            Options { decoder, combine, coarse_threshold, threshold, candidates, marginals };
         let words = words.as_ref().map(|array| array.as_slice()).transpose()?;
         let tags = tags.as_ref().map(|array| array.as_slice()).transpose()?;
         let tokens = self.tokens(words, tags)?;

@@ -2,6 +2,8 @@
 
 #![allow(dead_code, reason = "each test uses a part")]
 
+pub mod latent_case;
+
 use std::collections::HashMap;
 
 use lpcfg_core::decode::Node;

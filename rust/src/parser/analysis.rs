@@ -1,0 +1,112 @@
+//! What is known of a sentence after parsing, with symbols replaced by the labels they write.
+
+use super::{Options, Parser, Workspace};
+use crate::decode::Derivation;
+
+/// Which rung of the ladder gave the answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Status {
+    /// The usual way.
+    Parsed = 0,
+    /// After pruning less.
+    Loosened = 1,
+    /// After letting every word have every tag.
+    Smoothed = 2,
+    /// No tree spans the sentence: the largest fragments side by side under a root.
+    Fragments = 3,
+    /// No latent model gave the sentence a probability: the answer of their backbone.
+    Backbone = 4,
+    /// All latent models, linear ones, gave the sentence negative numbers for probabilities.
+    Negative = 5,
+    /// Some of several latent models gave the sentence no probability: the answer of the others.
+    Fewer = 6,
+}
+
+/// A labelled span of a tree as it is written, with its posterior.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Span {
+    /// The label.
+    pub label: u32,
+    /// The first word.
+    pub start: u32,
+    /// One past the last word.
+    pub end: u32,
+    /// The probability that the sentence's tree has this labelled span.
+    pub probability: f64,
+}
+
+/// A tree as it is written: labelled spans in pre-order, those of the words included.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WrittenTree {
+    /// Parents before children, left before right.
+    pub spans: Vec<Span>,
+    /// The log-probability of its derivation.
+    pub log_probability: f64,
+}
+
+/// What is known of a sentence after parsing.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Analysis {
+    /// Which rung of the ladder gave the answer.
+    pub status: Status,
+    /// The log-probability of the sentence, minus infinity if no tree spans it.
+    pub log_probability: f64,
+    /// Trees, best first, at least one.
+    pub trees: Vec<WrittenTree>,
+    /// Posteriors of all labelled spans that were not pruned, if wanted.
+    pub marginals: Vec<Span>,
+}
+
+impl Parser {
+    pub(super) fn finish(
+        &self,
+        status: Status,
+        trees: Vec<Derivation>,
+        options: Options,
+        workspace: &Workspace,
+    ) -> Analysis {
+        let cells = workspace.chart.cells();
+        let marginals = if options.marginals {
+            cells
+                .bottom_up()
+                .flat_map(|(start, end)| {
+                    workspace.marginals.cell(cells.index(start, end)).iter().map(
+                        move |&(label, probability)| Span {
+                            label,
+                            start: start as u32,
+                            end: end as u32,
+                            probability,
+                        },
+                    )
+                })
+                .collect()
+        } else {
+            Vec::new()
+        };
+        Analysis {
+            status,
+            log_probability: workspace.chart.log_probability(),
+            trees: trees.iter().map(|tree| self.write(tree, workspace)).collect(),
+            marginals,
+        }
+    }
+
+    /// Replace symbols by the labels they write.
+    pub(super) fn write(&self, derivation: &Derivation, workspace: &Workspace) -> WrittenTree {
+        let cells = workspace.chart.cells();
+        let mut spans = Vec::with_capacity(derivation.nodes.len());
+        for node in &derivation.nodes {
+            for &label in self.grammar().output().labels(node.symbol) {
+                let cell = cells.index(node.start as usize, node.end as usize);
+                spans.push(Span {
+                    label,
+                    start: node.start,
+                    end: node.end,
+                    probability: workspace.marginals.get(cell, label),
+                });
+            }
+        }
+        WrittenTree { spans, log_probability: derivation.log_probability }
+    }
+}

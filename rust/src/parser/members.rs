@@ -1,0 +1,112 @@
+//! Several grammars over one chart: the latent pass of each in turn, and what they say together.
+
+use super::{Combine, Decoder, Options, Parser, Status, Workspace};
+use crate::cancel::{Cancel, Cancelled};
+use crate::chart::latent::Answer;
+use crate::chart::mixture::log_mean;
+use crate::decode::{Derivation, latent_log_probability};
+use crate::grammar::Token;
+
+impl Parser {
+    /// Run the latent passes, if grammars have any latent states, and give the chart what they say
+    /// together. Models that give the sentence no probability, or a worse answer than others do,
+    /// are left out.
+    pub(super) fn consult(
+        &self,
+        sentence: &[Token],
+        (status, smoothed): (Status, bool),
+        options: Options,
+        workspace: &mut Workspace,
+        cancel: &Cancel,
+    ) -> Result<Status, Cancelled> {
+        workspace.mixture.clear();
+        if self.grammar().latent().is_none() {
+            return Ok(status);
+        }
+        let mut best = Answer::None;
+        for (number, grammar) in self.grammars.iter().enumerate() {
+            let Some(latent) = grammar.latent() else { continue };
+            let Workspace { member_words: words, chart, latent: pass, mixture, rules, .. } =
+                workspace;
+            grammar.emissions().lookup_all(sentence, smoothed, words);
+            let answer = pass.run(grammar, latent, sentence, words, chart, cancel)?;
+            if answer == Answer::None || answer < best {
+                continue;
+            }
+            let first = answer > best;
+            if first {
+                best = answer;
+                mixture.clear();
+            }
+            mixture.add(number, chart);
+            if options.decoder == Decoder::MaxRule {
+                if first || options.combine == Combine::Trees {
+                    rules.reset(grammar, chart);
+                }
+                rules.multiply(grammar, latent, pass, chart, cancel)?;
+            }
+            if options.combine == Combine::Trees {
+                self.add_tree(options.decoder, workspace, cancel)?;
+            }
+        }
+        let Workspace { chart, mixture, .. } = workspace;
+        match (best, options.combine) {
+            (Answer::None, _) => return Ok(Status::Backbone),
+            (_, Combine::Posteriors) => mixture.set_means(chart),
+            (_, Combine::Trees) => mixture.set_shares(chart),
+        }
+        Ok(match best {
+            Answer::Negative => Status::Negative,
+            _ if mixture.members().len() < self.grammars.len() => Status::Fewer,
+            _ => status,
+        })
+    }
+
+    /// Find the best tree of the model that was added to the mixture last.
+    fn add_tree(
+        &self,
+        decoder: Decoder,
+        workspace: &mut Workspace,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        let trees = self.decode(decoder, 1, workspace, cancel)?;
+        let Workspace { chart, mixture, .. } = workspace;
+        for node in trees.iter().flatten().flat_map(|tree| &tree.nodes) {
+            let items = chart.items(chart.cells().index(node.start as usize, node.end as usize));
+            let place = chart.symbols(items.clone()).partition_point(|&other| other < node.symbol);
+            mixture.add_to_tree(items.start + place);
+        }
+        Ok(())
+    }
+
+    /// Give trees, and the chart they were found in, the probabilities of the mixture.
+    pub(super) fn weigh(
+        &self,
+        sentence: &[Token],
+        smoothed: bool,
+        combine: Combine,
+        trees: &mut [Derivation],
+        workspace: &mut Workspace,
+    ) {
+        let Workspace { member_words: words, chart, mixture, marginals, .. } = workspace;
+        if mixture.members().is_empty() {
+            return;
+        }
+        if combine == Combine::Trees {
+            mixture.set_means(chart);
+            marginals.prepare(self.grammar(), chart);
+        }
+        let mut weights = vec![Vec::new(); trees.len()];
+        for &member in mixture.members() {
+            let grammar = &self.grammars[member];
+            let Some(latent) = grammar.latent() else { continue };
+            grammar.emissions().lookup_all(sentence, smoothed, words);
+            for (tree, weights) in trees.iter().zip(&mut weights) {
+                weights.push(latent_log_probability(grammar, latent, sentence, words, tree));
+            }
+        }
+        for (tree, weights) in trees.iter_mut().zip(&weights) {
+            tree.log_probability = log_mean(weights);
+        }
+    }
+}
