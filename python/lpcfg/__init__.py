@@ -31,6 +31,7 @@ from lpcfg.parser_scores import Evaluation, evaluate_parser
 from lpcfg.pcfg import PCFGEstimator
 from lpcfg.reader import read_trees
 from lpcfg.scores import Scores, evaluate
+from lpcfg.span_scores import SpanMarginals, SpanScores, SpanTree, decode_spans, span_marginals
 from lpcfg.spectral import SpectralCut, SpectralEstimator
 from lpcfg.split_merge import SplitMergeEstimator
 from lpcfg.symbol import Symbol
@@ -61,6 +62,9 @@ __all__ = [
     "Pruning",
     "Scores",
     "Smoothing",
+    "SpanMarginals",
+    "SpanScores",
+    "SpanTree",
     "SpectralCut",
     "SpectralEstimator",
     "SpectralHMM",
@@ -71,6 +75,7 @@ __all__ = [
     "Treebank",
     "TreebankError",
     "__version__",
+    "decode_spans",
     "embedded_trees",
     "evaluate",
     "evaluate_parser",
@@ -78,6 +83,7 @@ __all__ = [
     "load_many",
     "read_trees",
     "save",
+    "span_marginals",
 ]
 
 # Modules that are loaded when they are asked for: scikit-learn takes longer to load than the rest.

@@ -17,7 +17,9 @@ __all__ = [
     "Sequences",
     "__version__",
     "clean_forest",
+    "decode_spans",
     "invert_table",
+    "span_marginals",
     "transform_forest",
     "write_model_file",
 ]
@@ -164,6 +166,38 @@ class Sequences:
 
         That is the probability of each symbol given the earlier ones.
         """
+
+# Span scores
+
+_SpanScoreColumns: TypeAlias = (
+    npt.NDArray[np.float64]
+    | tuple[
+        int,
+        npt.NDArray[np.uint32],
+        npt.NDArray[np.uint32],
+        npt.NDArray[np.uint32],
+        npt.NDArray[np.float64],
+    ]
+)
+
+def decode_spans(
+    sentences: Sequence[_SpanScoreColumns], none: int | None, greedy: bool, threads: int
+) -> tuple[
+    npt.NDArray[np.int64],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.float64],
+]:
+    """The best trees of sentences, given the scores of their spans."""
+
+def span_marginals(
+    sentences: Sequence[_SpanScoreColumns], none: int | None, threads: int
+) -> list[tuple[float, npt.NDArray[np.float64]]]:
+    """For each sentence the logarithm of the sum over its trees, and the probability of each span.
+
+    Probabilities are in the order of the scores.
+    """
 
 # Trees
 

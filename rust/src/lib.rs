@@ -15,6 +15,8 @@
 //!
 //! Sequences: [`hmm`] has hidden Markov models.
 //!
+//! Without a grammar: [`spans`] searches and sums over trees whose labelled spans have scores.
+//!
 //! Models: [`model_file`] stores named arrays and JSON in one memory-mapped file.
 //!
 //! The border to Python is the module `python`, compiled only with the feature of that name; no
@@ -33,6 +35,7 @@ pub mod interner;
 pub mod model_file;
 pub mod node_table;
 pub mod parser;
+pub mod spans;
 pub mod transform;
 
 #[cfg(feature = "python")]

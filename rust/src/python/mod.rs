@@ -9,6 +9,7 @@ mod errors;
 mod hmm;
 mod model_file;
 mod parser;
+mod spans;
 mod threads;
 mod trees;
 
@@ -22,6 +23,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     hmm::register(module)?;
     model_file::register(module)?;
     parser::register(module)?;
+    spans::register(module)?;
     trees::register(module)?;
     Ok(())
 }
