@@ -13,8 +13,7 @@ from lpcfg import (
     Cleaning,
     LexiconOptions,
     Parser,
-    PCFGEstimator,
-    Transform,
+    SplitMergeEstimator,
     Treebank,
     evaluate_parser,
     load,
@@ -26,8 +25,10 @@ from lpcfg.reader import ReadReport, read_forest
 SHARED = Path(os.environ.get("LPCFG_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 GENRES = ("academic", "bio", "court", "interview", "news", "voyage")
 
-#: Smaller tables than the defaults of the estimator give, so that the model stays under 5 MB.
+# Smaller tables than the defaults of the estimator give, so that the model stays under 5 MB.
 LEXICON = LexiconOptions(prune=1.2e-3)
+CYCLES = 2
+LEAST_PARAMETER = 1e-5
 
 
 def allowed_trees():
@@ -48,11 +49,15 @@ def main():
     if not (SHARED / "treebanks").is_dir():
         print(f"no treebanks in {SHARED}: set LPCFG_SHARED to the folder that holds them")
         return
-    treebank = Treebank.from_trees(allowed_trees(), transform=Transform())
-    grammar = PCFGEstimator(lexicon=LEXICON).fit(treebank).grammar_
+    treebank = Treebank.from_trees(allowed_trees(), transform=SplitMergeEstimator.transform)
+    grammar = SplitMergeEstimator(cycles=CYCLES, lexicon=LEXICON).fit(treebank).grammar_
+    tensors = grammar.latent.dense(grammar.binary_rules)
+    kept = np.where(tensors.binary < LEAST_PARAMETER, np.float32(0), tensors.binary)
+    latent = replace(tensors, binary=kept).sparse(grammar.binary_rules, density=0.5)
     # Single precision halves the largest array.
     rounded = grammar.lexicon.probabilities.astype(np.float32).astype(np.float64)
-    grammar = replace(grammar, lexicon=replace(grammar.lexicon, probabilities=rounded))
+    lexicon = replace(grammar.lexicon, probabilities=rounded)
+    grammar = replace(grammar, latent=latent, lexicon=lexicon)
     path = default_model()
     save(grammar, path)
     print(f"{grammar}\n{path.name}: {path.stat().st_size / 1e6:.2f} MB")

@@ -51,7 +51,7 @@ class SplitMergeEstimator:
 
     transform: ClassVar[Transform] = Transform(vertical=0)
 
-    cycles: int = 4
+    cycles: int = 3
     split_iterations: int = 20
     merge_iterations: int = 10
     mix_iterations: int = 3

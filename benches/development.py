@@ -1,0 +1,42 @@
+"""GUM for the benches: its training part, and the scores of grammars on its development part.
+
+It is looked for as ``treebanks/gum/{train,dev}.mrg`` below the folder that the environment
+variable LPCFG_SHARED names (default: ``shared`` next to the repository).
+"""
+
+import os
+import sys
+import time
+from functools import cache
+from pathlib import Path
+
+from lpcfg import Cleaning, Grammar, Parser, Scores, Transform, Treebank, evaluate_parser
+from lpcfg.reader import read_forest
+
+SHARED = Path(os.environ.get("LPCFG_SHARED", Path(__file__).resolve().parents[2] / "shared"))
+GUM = SHARED / "treebanks" / "gum"
+
+
+def training(transform: Transform) -> Treebank:
+    if not GUM.is_dir():
+        sys.exit(f"no treebank in {GUM}: set LPCFG_SHARED to the folder that holds treebanks/gum")
+    return Treebank.read(GUM / "train.mrg", transform=transform)
+
+
+@cache
+def gold():
+    cleaned = Cleaning().apply(read_forest(GUM / "dev.mrg")).nonempty()
+    return [tree for tree in cleaned.trees() if tree is not None]
+
+
+def score(grammar: Grammar, decoder: str = "max-f1") -> tuple[Scores, float]:
+    """The scores of a grammar that parses from words, and sentences in a second of CPU time."""
+    parser = Parser(grammar, decoder=decoder, n_jobs=1)
+    started = time.process_time()
+    scores = evaluate_parser(parser, gold()).scores
+    return scores, len(gold()) / (time.process_time() - started)
+
+
+def print_row(*cells: object) -> None:
+    """A row of a table in Markdown, at once: the rows take a while."""
+    print("|", " | ".join(map(str, cells)), "|", flush=True)
