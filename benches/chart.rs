@@ -6,11 +6,11 @@ use criterion::{
     BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
 };
 use lpcfg_core::cancel::Cancel;
-use lpcfg_core::chart::coarse::{CoarseChart, CoarseGrammar};
+use lpcfg_core::chart::coarse::CoarseGrammar;
 use lpcfg_core::chart::marginals::LabelMarginals;
-use lpcfg_core::chart::pcfg::{Bounds, Chart, PcfgPass};
-use lpcfg_core::decode::{Best, ExpectedGain, Objective, PackedForest, Viterbi};
-use lpcfg_core::grammar::{Grammar, SymbolId, Token};
+use lpcfg_core::chart::pcfg::PcfgPass;
+use lpcfg_core::decode::{Best, ExpectedGain, Viterbi};
+use lpcfg_core::grammar::Token;
 use lpcfg_core::parser::{Combine, Decoder, Options, Parser, Status, Workspace};
 
 #[path = "support/counted_grammar.rs"]
@@ -19,96 +19,14 @@ mod counted_grammar;
 mod pipeline;
 #[path = "support/random_trees.rs"]
 mod random_trees;
+#[path = "support/stages.rs"]
+mod stages;
 
 use counted_grammar::Counted;
+use stages::{COARSE_THRESHOLD, Stages, THRESHOLD};
 
 const LENGTHS: [usize; 4] = [10, 20, 40, 80];
 const SENTENCES: usize = 4;
-const COARSE_THRESHOLD: f64 = 1e-4;
-const THRESHOLD: f64 = 1e-5;
-
-type Words = Vec<Vec<(SymbolId, f64)>>;
-
-/// A sentence on its way through the passes.
-struct Stages {
-    words: Words,
-    classes: Words,
-    coarse: CoarseChart,
-    chart: Chart,
-}
-
-impl Stages {
-    fn new(grammar: &Grammar, coarse_grammar: &CoarseGrammar, sentence: &[Token]) -> Self {
-        let projection = grammar.projection().expect("the grammar has one");
-        let words: Words = sentence
-            .iter()
-            .map(|&token| {
-                let mut found = Vec::new();
-                grammar.emissions().lookup(token, &mut found);
-                found
-            })
-            .collect();
-        let class = |&(symbol, probability): &(SymbolId, f64)| {
-            (
-                projection.class(symbol),
-                projection.share(symbol) * probability,
-            )
-        };
-        let classes: Words = words
-            .iter()
-            .map(|word| word.iter().map(class).collect())
-            .collect();
-        let mut stages = Self {
-            words,
-            classes,
-            coarse: CoarseChart::default(),
-            chart: Chart::default(),
-        };
-        stages.run_coarse(coarse_grammar);
-        stages.run_pcfg(grammar, &mut PcfgPass::default());
-        stages.chart.prune(THRESHOLD);
-        stages
-    }
-
-    fn run_coarse(&mut self, grammar: &CoarseGrammar) {
-        let spans = self
-            .coarse
-            .run(grammar, &self.classes, COARSE_THRESHOLD, &Cancel::new());
-        assert_eq!(spans, Ok(true), "the sentence is of the grammar's language");
-    }
-
-    fn run_pcfg(&mut self, grammar: &Grammar, pass: &mut PcfgPass) {
-        let projection = grammar.projection().expect("the grammar has one");
-        let mask = Some((self.coarse.mask(), projection));
-        let bounds = Bounds {
-            mask,
-            ..Bounds::NONE
-        };
-        pass.run(
-            grammar,
-            &self.words,
-            bounds,
-            THRESHOLD,
-            &mut self.chart,
-            &Cancel::new(),
-        )
-        .expect("nobody cancels");
-    }
-
-    fn decode<O: Objective>(&self, grammar: &Grammar, objective: &O, best: &mut Best) {
-        let forest = PackedForest {
-            grammar,
-            chart: &self.chart,
-            words: &self.words,
-        };
-        best.fill(forest, objective, &Cancel::new())
-            .expect("nobody cancels");
-        assert!(
-            best.tree(forest, objective).is_some(),
-            "the sentence has a tree"
-        );
-    }
-}
 
 fn options(decoder: Decoder) -> Options {
     Options {

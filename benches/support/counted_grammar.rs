@@ -1,5 +1,7 @@
 //! A grammar counted from random trees as the PCFG estimator counts one from a treebank.
 
+#![allow(dead_code, reason = "each bench uses a part")]
+
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
@@ -24,6 +26,12 @@ fn node_table(text: &str) -> NodeTable {
 pub struct Counted {
     /// The grammar.
     pub grammar: Arc<Grammar>,
+    /// Its binary rules in the order in which it was given them.
+    pub binary: Vec<([u32; 3], f64)>,
+    /// How often each symbol was counted.
+    pub weights: Vec<f64>,
+    /// The symbol of each entry of the lexicon.
+    pub entry_symbols: Vec<u32>,
     language: Language,
     words: HashMap<String, u32>,
 }
@@ -34,8 +42,12 @@ impl Counted {
         let language = Language::new(LANGUAGE);
         let table = node_table(&language.treebank(TREES, &mut Random::new(TRAINING)));
         let words = table.words.iter().cloned().zip(0..).collect();
+        let counts = Counts::new(&table);
         Self {
-            grammar: Arc::new(grammar(&table)),
+            grammar: Arc::new(counts.grammar(&table)),
+            binary: counts.binary(),
+            entry_symbols: counts.emitted.keys().map(|&(_, symbol)| symbol).collect(),
+            weights: counts.weights,
             language,
             words,
         }
@@ -67,50 +79,68 @@ impl Counted {
     }
 }
 
-fn grammar(table: &NodeTable) -> Grammar {
-    let symbols = table.symbols.len();
-    let mut weights = vec![0.0; symbols];
-    let mut roots = vec![0.0; symbols];
-    let mut uses: BTreeMap<[u32; 3], f64> = BTreeMap::new();
-    let mut emitted: BTreeMap<(u32, u32), f64> = BTreeMap::new();
-    for (node, &symbol) in table.symbol.iter().enumerate() {
-        weights[symbol as usize] += 1.0;
-        if table.parent[node] < 0 {
-            roots[symbol as usize] += 1.0;
+/// How often everything occurs in a treebank.
+struct Counts {
+    weights: Vec<f64>,
+    roots: Vec<f64>,
+    uses: BTreeMap<[u32; 3], f64>,
+    emitted: BTreeMap<(u32, u32), f64>,
+}
+
+impl Counts {
+    fn new(table: &NodeTable) -> Self {
+        let symbols = table.symbols.len();
+        let mut counts = Self {
+            weights: vec![0.0; symbols],
+            roots: vec![0.0; symbols],
+            uses: BTreeMap::new(),
+            emitted: BTreeMap::new(),
+        };
+        for (node, &symbol) in table.symbol.iter().enumerate() {
+            counts.weights[symbol as usize] += 1.0;
+            if table.parent[node] < 0 {
+                counts.roots[symbol as usize] += 1.0;
+            }
+            if table.word[node] >= 0 {
+                let entry = (table.word[node] as u32, symbol);
+                *counts.emitted.entry(entry).or_default() += 1.0;
+            } else {
+                let child = |child: i32| table.symbol[child as usize];
+                let rule = [symbol, child(table.left[node]), child(table.right[node])];
+                *counts.uses.entry(rule).or_default() += 1.0;
+            }
         }
-        if table.word[node] >= 0 {
-            *emitted
-                .entry((table.word[node] as u32, symbol))
-                .or_default() += 1.0;
-        } else {
-            let child = |child: i32| table.symbol[child as usize];
-            *uses
-                .entry([symbol, child(table.left[node]), child(table.right[node])])
-                .or_default() += 1.0;
-        }
+        counts
     }
-    let trees = (table.tree_offsets.len() - 1) as f64;
-    roots.iter_mut().for_each(|root| *root /= trees);
-    let binary = uses
-        .iter()
-        .map(|(rule, count)| {
-            let [parent, left, right] = rule.map(SymbolId);
+
+    fn binary(&self) -> Vec<([u32; 3], f64)> {
+        let probability =
+            |(&rule, count): (&[u32; 3], &f64)| (rule, count / self.weights[rule[0] as usize]);
+        self.uses.iter().map(probability).collect()
+    }
+
+    fn grammar(&self, table: &NodeTable) -> Grammar {
+        let trees = (table.tree_offsets.len() - 1) as f64;
+        let roots = self.roots.iter().map(|root| root / trees).collect();
+        let rule = |(symbols, probability): ([u32; 3], f64)| {
+            let [parent, left, right] = symbols.map(SymbolId);
             BinaryRule {
                 parent,
                 left,
                 right,
-                probability: count / weights[parent.index()],
+                probability,
             }
-        })
-        .collect();
-    let rules = Rules::new(roots, binary, Vec::new()).expect("counts are good probabilities");
-    Grammar::new(
-        rules,
-        emissions(table, &emitted, &weights),
-        output(&table.symbols),
-        Some((&coarse_classes(&table.symbols), &weights)),
-    )
-    .expect("the parts of the grammar fit each other")
+        };
+        let binary = self.binary().into_iter().map(rule).collect();
+        let rules = Rules::new(roots, binary, Vec::new()).expect("counts are good probabilities");
+        Grammar::new(
+            rules,
+            emissions(table, &self.emitted, &self.weights),
+            output(&table.symbols),
+            Some((&coarse_classes(&table.symbols), &self.weights)),
+        )
+        .expect("the parts of the grammar fit each other")
+    }
 }
 
 fn emissions(table: &NodeTable, emitted: &BTreeMap<(u32, u32), f64>, weights: &[f64]) -> Emissions {

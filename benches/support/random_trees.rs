@@ -47,7 +47,8 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    fn unit(&mut self) -> f64 {
+    /// A number from zero up to but not including one.
+    pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 

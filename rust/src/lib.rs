@@ -37,6 +37,7 @@ pub mod node_table;
 pub mod parser;
 pub mod spans;
 pub mod transform;
+mod widest;
 
 #[cfg(feature = "python")]
 mod python;

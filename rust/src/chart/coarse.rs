@@ -12,6 +12,7 @@ use super::scaling::{EMPTY, exponent, power_of_two};
 use super::vectors::{LANES, add_scaled, dot};
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{GrammarError, Projection, SymbolId, UnaryClosure};
+use crate::widest::widest;
 
 /// More classes than this make a coarse pass pointless, and its matrices large.
 const MOST_CLASSES: usize = 1024;
@@ -204,25 +205,17 @@ impl CoarseChart {
         threshold: f64,
         cancel: &Cancel,
     ) -> Result<bool, Cancelled> {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has just said that it knows these instructions.
-            return unsafe { self.run_avx2(grammar, words, threshold, cancel) };
-        }
-        self.run_portable(grammar, words, threshold, cancel)
-    }
-
-    /// The same code, compiled for wider vectors.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
-    fn run_avx2(
-        &mut self,
-        grammar: &CoarseGrammar,
-        words: &[Vec<(SymbolId, f64)>],
-        threshold: f64,
-        cancel: &Cancel,
-    ) -> Result<bool, Cancelled> {
-        self.run_portable(grammar, words, threshold, cancel)
+        let chart = self;
+        widest!(
+            CoarseChart::run_portable,
+            (
+                chart: &mut CoarseChart,
+                grammar: &CoarseGrammar,
+                words: &[Vec<(SymbolId, f64)>],
+                threshold: f64,
+                cancel: &Cancel,
+            ) -> Result<bool, Cancelled>
+        )
     }
 
     #[inline(always)]

@@ -9,11 +9,13 @@
 //! the PCFG pass.
 
 use super::contraction::{contract, expand};
+use super::pair_matrices::PairMatrices;
 use super::pcfg::Chart;
 use super::scaling::{EMPTY, exponent, power_of_two};
 use super::vectors::{add_scaled, dot};
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{Grammar, Latent, SymbolId, Token};
+use crate::widest::widest;
 
 /// What a latent model says of a sentence; better answers are larger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -27,9 +29,6 @@ pub enum Answer {
     Positive,
 }
 
-/// The number of a pair that has no matrix in the current cell.
-const NONE: u32 = u32::MAX;
-
 /// Memory for latent passes, reused from sentence to sentence.
 #[derive(Debug, Default)]
 pub struct LatentPass {
@@ -38,52 +37,9 @@ pub struct LatentPass {
     inside: Vec<f32>,
     outside: Vec<f32>,
     exponents: Vec<i32>,
-    matrices: Matrices,
+    matrices: PairMatrices,
     /// For the symbols of the current cell, their item plus one.
     item_of_symbol: Vec<u32>,
-}
-
-/// A matrix for each pair of children that occurs in the current cell.
-#[derive(Debug, Default)]
-struct Matrices {
-    slot_of_pair: Vec<u32>,
-    /// Pair, its symbols, and where its matrix starts.
-    slots: Vec<(u32, SymbolId, SymbolId, usize)>,
-    values: Vec<f32>,
-}
-
-impl Matrices {
-    fn resize(&mut self, pairs: usize) {
-        self.slot_of_pair.resize(pairs, NONE);
-    }
-
-    /// The place of a pair's matrix; the second value says whether it is new, and zero.
-    #[inline(always)]
-    fn place(
-        &mut self,
-        pair: u32,
-        left: SymbolId,
-        right: SymbolId,
-        length: usize,
-    ) -> (usize, bool) {
-        let slot = &mut self.slot_of_pair[pair as usize];
-        if *slot != NONE {
-            return (self.slots[*slot as usize].3, false);
-        }
-        *slot = self.slots.len() as u32;
-        let start = self.values.len();
-        self.slots.push((pair, left, right, start));
-        self.values.resize(start + length, 0.0);
-        (start, true)
-    }
-
-    fn clear(&mut self) {
-        for &(pair, ..) in &self.slots {
-            self.slot_of_pair[pair as usize] = NONE;
-        }
-        self.slots.clear();
-        self.values.clear();
-    }
 }
 
 impl LatentPass {
@@ -97,67 +53,54 @@ impl LatentPass {
         chart: &mut Chart,
         cancel: &Cancel,
     ) -> Result<Answer, Cancelled> {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has just said that it knows these instructions.
-            return unsafe { self.run_avx2(grammar, latent, sentence, words, chart, cancel) };
-        }
-        self.run_portable(grammar, latent, sentence, words, chart, cancel)
+        self.run_inside(grammar, latent, sentence, words, chart, cancel)?;
+        self.run_outside(grammar, latent, chart, cancel)
     }
 
-    /// The same code, compiled for wider vectors.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma,popcnt,bmi1")]
-    fn run_avx2(
+    /// Compute the inside vectors of all items of a chart.
+    pub fn run_inside(
         &mut self,
         grammar: &Grammar,
         latent: &Latent,
         sentence: &[Token],
         words: &[Vec<(SymbolId, f64)>],
-        chart: &mut Chart,
+        chart: &Chart,
         cancel: &Cancel,
-    ) -> Result<Answer, Cancelled> {
-        self.run_portable(grammar, latent, sentence, words, chart, cancel)
-    }
-
-    #[inline(always)]
-    fn run_portable(
-        &mut self,
-        grammar: &Grammar,
-        latent: &Latent,
-        sentence: &[Token],
-        words: &[Vec<(SymbolId, f64)>],
-        chart: &mut Chart,
-        cancel: &Cancel,
-    ) -> Result<Answer, Cancelled> {
+    ) -> Result<(), Cancelled> {
         self.reset(grammar, latent, chart);
         for (position, (&token, emissions)) in sentence.iter().zip(words).enumerate() {
             self.fill_word(grammar, latent, chart, position, token, emissions);
         }
-        let count = sentence.len();
-        for width in 2..=count {
-            cancel.check()?;
-            for start in 0..=count - width {
-                self.fill_span(grammar, latent, chart, start, start + width);
-            }
-        }
+        let pass = self;
+        widest!(
+            LatentPass::fill_spans,
+            (
+                pass: &mut LatentPass,
+                grammar: &Grammar,
+                latent: &Latent,
+                chart: &Chart,
+                cancel: &Cancel,
+            ) -> Result<(), Cancelled>
+        )
+    }
+
+    /// Compute the outside vectors, after the inside ones, and from both the posteriors of the chart.
+    pub fn run_outside(
+        &mut self,
+        grammar: &Grammar,
+        latent: &Latent,
+        chart: &mut Chart,
+        cancel: &Cancel,
+    ) -> Result<Answer, Cancelled> {
         let Some(total) = self.start_outside(latent, chart) else {
             return Ok(Answer::None);
         };
-        for width in (2..=count).rev() {
-            cancel.check()?;
-            for start in 0..=count - width {
-                self.descend(grammar, latent, chart, start, start + width);
-            }
-        }
-        let posterior = |item: usize| {
-            let range = self.offsets[item]..self.offsets[item + 1];
-            f64::from(dot(&self.inside[range.clone()], &self.outside[range])).abs()
-        };
-        let top = chart.cells().index(0, count);
+        self.descend(grammar, latent, chart, cancel)?;
+        let top = chart.cells().index(0, chart.cells().words());
         let log_scale = f64::from(self.exponents[top]) * std::f64::consts::LN_2;
         let negative = total < 0.0;
         let log_probability = if negative { f64::NEG_INFINITY } else { total.ln() + log_scale };
+        let posterior = |item| f64::from(dot(self.inside(item), self.outside(item))).abs();
         chart.set_posteriors(log_probability, posterior);
         Ok(if negative { Answer::Negative } else { Answer::Positive })
     }
@@ -188,10 +131,8 @@ impl LatentPass {
             end += latent.states(chart.symbol(item));
             self.offsets.push(end);
         }
-        for vectors in [&mut self.inside, &mut self.outside] {
-            vectors.clear();
-            vectors.resize(end, 0.0);
-        }
+        self.inside.clear();
+        self.inside.resize(end, 0.0);
         self.exponents.clear();
         self.exponents.resize(chart.cells().count(), EMPTY);
         self.matrices.resize(grammar.pairs().number_of_pairs());
@@ -220,6 +161,24 @@ impl LatentPass {
             }
         }
         self.normalise(chart, cell, 0);
+    }
+
+    #[inline(always)]
+    fn fill_spans(
+        &mut self,
+        grammar: &Grammar,
+        latent: &Latent,
+        chart: &Chart,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        let words = chart.cells().words();
+        for width in 2..=words {
+            cancel.check()?;
+            for start in 0..=words - width {
+                self.fill_span(grammar, latent, chart, start, start + width);
+            }
+        }
+        Ok(())
     }
 
     #[inline(always)]
@@ -336,6 +295,8 @@ impl LatentPass {
         if total == 0.0 || !total.is_finite() {
             return None;
         }
+        self.outside.clear();
+        self.outside.resize(self.inside.len(), 0.0);
         for item in chart.items(top) {
             let outside = &mut self.outside[self.offsets[item]..self.offsets[item + 1]];
             for (outside, &root) in outside.iter_mut().zip(latent.root(chart.symbol(item))) {
@@ -345,9 +306,48 @@ impl LatentPass {
         Some(total)
     }
 
+    /// Pass the outside vectors of all cells on, wider spans first.
+    fn descend(
+        &mut self,
+        grammar: &Grammar,
+        latent: &Latent,
+        chart: &Chart,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        let pass = self;
+        widest!(
+            LatentPass::descend_spans,
+            (
+                pass: &mut LatentPass,
+                grammar: &Grammar,
+                latent: &Latent,
+                chart: &Chart,
+                cancel: &Cancel,
+            ) -> Result<(), Cancelled>
+        )
+    }
+
+    #[inline(always)]
+    fn descend_spans(
+        &mut self,
+        grammar: &Grammar,
+        latent: &Latent,
+        chart: &Chart,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        let words = chart.cells().words();
+        for width in (2..=words).rev() {
+            cancel.check()?;
+            for start in 0..=words - width {
+                self.descend_span(grammar, latent, chart, start, start + width);
+            }
+        }
+        Ok(())
+    }
+
     /// Pass the outside vectors of a cell to the children of each of its splits.
     #[inline(always)]
-    fn descend(
+    fn descend_span(
         &mut self,
         grammar: &Grammar,
         latent: &Latent,

@@ -12,12 +12,13 @@
 //! two is a posterior and needs no exponent.
 
 pub mod coarse;
-mod contraction;
+pub mod contraction;
 pub mod edges;
 pub mod latent;
 pub mod marginals;
 pub mod mask;
 pub mod mixture;
+mod pair_matrices;
 pub mod pcfg;
 pub mod rule_posteriors;
 pub(crate) mod scaling;

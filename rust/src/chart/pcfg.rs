@@ -6,6 +6,7 @@ use super::mask::Mask;
 use super::scaling::{EMPTY, exponent, power_of_two};
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{Grammar, PairIndex, Projection, SetWord, SymbolId, UnaryClosure};
+use crate::widest::widest;
 
 /// The items of a sentence, symbols over spans, with their inside and outside values.
 #[derive(Debug, Clone)]
@@ -245,27 +246,19 @@ impl PcfgPass {
         chart: &mut Chart,
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("popcnt") && is_x86_feature_detected!("bmi1") {
-            // SAFETY: the processor has just said that it knows these instructions.
-            return unsafe { self.run_popcnt(grammar, words, bounds, threshold, chart, cancel) };
-        }
-        self.run_portable(grammar, words, bounds, threshold, chart, cancel)
-    }
-
-    /// The same code, compiled for processors that count bits in one instruction.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "popcnt,bmi1")]
-    fn run_popcnt(
-        &mut self,
-        grammar: &Grammar,
-        words: &[Vec<(SymbolId, f64)>],
-        bounds: Bounds<'_>,
-        threshold: f64,
-        chart: &mut Chart,
-        cancel: &Cancel,
-    ) -> Result<(), Cancelled> {
-        self.run_portable(grammar, words, bounds, threshold, chart, cancel)
+        let pass = self;
+        widest!(
+            PcfgPass::run_portable,
+            (
+                pass: &mut PcfgPass,
+                grammar: &Grammar,
+                words: &[Vec<(SymbolId, f64)>],
+                bounds: Bounds<'_>,
+                threshold: f64,
+                chart: &mut Chart,
+                cancel: &Cancel,
+            ) -> Result<(), Cancelled>
+        )
     }
 
     #[inline(always)]

@@ -12,6 +12,7 @@ use super::scaling::power_of_two;
 use super::vectors::dot;
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{Grammar, Latent};
+use crate::widest::widest;
 
 /// The logarithm of a posterior. What a chart has is never impossible, so that a value too small for
 /// its type is taken for the smallest there is.
@@ -86,26 +87,18 @@ impl RulePosteriors {
         chart: &Chart,
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has just said that it knows these instructions.
-            return unsafe { self.multiply_avx2(grammar, latent, pass, chart, cancel) };
-        }
-        self.multiply_portable(grammar, latent, pass, chart, cancel)
-    }
-
-    /// The same code, compiled for wider vectors.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma,popcnt,bmi1")]
-    fn multiply_avx2(
-        &mut self,
-        grammar: &Grammar,
-        latent: &Latent,
-        pass: &LatentPass,
-        chart: &Chart,
-        cancel: &Cancel,
-    ) -> Result<(), Cancelled> {
-        self.multiply_portable(grammar, latent, pass, chart, cancel)
+        let rules = self;
+        widest!(
+            RulePosteriors::multiply_portable,
+            (
+                rules: &mut RulePosteriors,
+                grammar: &Grammar,
+                latent: &Latent,
+                pass: &LatentPass,
+                chart: &Chart,
+                cancel: &Cancel,
+            ) -> Result<(), Cancelled>
+        )
     }
 
     #[inline(always)]

@@ -33,9 +33,13 @@ pub(crate) fn dot(left: &[f32], right: &[f32]) -> f32 {
         }
     }
     let rest: f32 = last_left.iter().zip(last_right).map(|(left, right)| left * right).sum();
-    // Halves first, so that the additions can overlap.
-    let [a, b, c, d, e, f, g, h] = sums;
-    ((a + e) + (c + g)) + ((b + f) + (d + h)) + rest
+    sum(sums) + rest
+}
+
+/// The sum of a vector's elements, halves first, so that the additions can overlap.
+#[inline(always)]
+pub(crate) fn sum([a, b, c, d, e, f, g, h]: [f32; LANES]) -> f32 {
+    ((a + e) + (c + g)) + ((b + f) + (d + h))
 }
 
 #[cfg(test)]

@@ -3,26 +3,6 @@
 /// Rows have a multiple of this many columns.
 pub(super) const LANES: usize = 4;
 
-/// Call a function that is always inlined from code compiled for wider vectors, where the processor
-/// has them. Nothing is added up in another order, so results are the same bit for bit.
-macro_rules! widest {
-    ($function:path, ($($argument:ident: $type:ty),*) -> $result:ty) => {{
-        #[cfg(target_arch = "x86_64")]
-        {
-            #[target_feature(enable = "avx2")]
-            fn wide($($argument: $type),*) -> $result {
-                $function($($argument),*)
-            }
-            if is_x86_feature_detected!("avx2") {
-                // SAFETY: the processor has just said that it knows these instructions.
-                return unsafe { wide($($argument),*) };
-            }
-        }
-        $function($($argument),*)
-    }};
-}
-pub(super) use widest;
-
 type Lanes = [f64; LANES];
 
 /// The number of columns of a padded row.

@@ -4,11 +4,12 @@
 //! row of the same time does: nothing underflows however long a sequence is. What is lost are
 //! states that are 10^308 times less likely than others at the same time.
 
-use super::kernels::{add_outer_products, combine_rows, multiply, scale, widest};
+use super::kernels::{add_outer_products, combine_rows, multiply, scale};
 use super::log_product::LogProduct;
 use super::model::{HmmError, Model};
 use super::sequences::Sequences;
 use crate::cancel::{Cancel, Cancelled};
+use crate::widest::widest;
 
 /// Times between two looks at the cancel flag.
 const CHECK_INTERVAL: usize = 1 << 12;

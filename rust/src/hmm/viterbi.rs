@@ -1,10 +1,11 @@
 //! The most probable states of a sequence.
 
-use super::kernels::{LANES, multiply, scale, widest};
+use super::kernels::{LANES, multiply, scale};
 use super::log_product::LogProduct;
 use super::model::{HmmError, Model};
 use super::sequences::Sequences;
 use crate::cancel::{Cancel, Cancelled};
+use crate::widest::widest;
 
 /// The best states of each symbol of all sequences, and for each sequence the log-probability of it
 /// and its best states together. Of paths that are equally good, the one is taken whose last state
