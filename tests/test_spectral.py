@@ -21,7 +21,7 @@ from lpcfg.feature_matrix import FeatureMatrix
 from lpcfg.features import FeatureSet
 from lpcfg.pcfg import PCFGEstimator
 from lpcfg.spectral import SpectralCut, SpectralEstimator
-from lpcfg.spectral_projection import states_by_frequency
+from lpcfg.state_numbers import states_by_frequency
 
 
 def distance(size, seed, **options):

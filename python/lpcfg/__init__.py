@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lpcfg._core import __version__
 from lpcfg.clean import Cleaning
+from lpcfg.clustering import ClusteringEstimator
 from lpcfg.em import EMEstimator
 from lpcfg.embedded import embedded_trees
 from lpcfg.errors import (
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HMM",
     "Cleaning",
+    "ClusteringEstimator",
     "EMEstimator",
     "Evaluation",
     "Grammar",

@@ -14,7 +14,7 @@ from lpcfg.grammar import Grammar
 from lpcfg.latent_trees import LatentTrees, Smoothing
 from lpcfg.lexicon_options import LexiconOptions
 from lpcfg.pcfg import PCFGEstimator
-from lpcfg.spectral_projection import states_by_frequency
+from lpcfg.state_numbers import states_by_symbol
 from lpcfg.state_parameters import StateMap, StateParameters, remap
 from lpcfg.treebank import Treebank
 
@@ -155,9 +155,7 @@ class EMEstimator:
     ) -> StateParameters:
         if self.start is not None and self.start.latent is not None:
             return trees.parameters_of(self.start.latent)
-        most = np.array([self.states[symbol.preterminal] for symbol in treebank.symbols])
-        counts = np.bincount(treebank.symbol, minlength=len(treebank.symbols))
-        states = states_by_frequency(counts, most, self.few, self.many).tolist()
+        states = states_by_symbol(treebank, self.states, self.few, self.many).tolist()
         maps = [
             StateMap(np.ones((count, 1), np.float32), np.full((1, count), 1 / count, np.float32))
             for count in states

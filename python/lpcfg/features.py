@@ -142,12 +142,16 @@ class FeatureSet:
                     )
 
     @classmethod
-    def named(cls, name: str) -> FeatureSet:
+    def named(cls, name: str | FeatureSet) -> FeatureSet:
         """The compact set of Peng (2021) or the full one of Cohen et al. (2013).
+
+        A set of one's own is its own name.
 
         >>> len(FeatureSet.named("compact").outside)
         3
         """
+        if isinstance(name, FeatureSet):
+            return name
         try:
             return {"compact": COMPACT, "full": FULL}[name]
         except KeyError:

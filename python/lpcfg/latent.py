@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
-from typing import Any, Literal, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg.errors import GrammarError, InputError
 
-__all__ = ["Kind", "LatentStates", "refuse_unary_rules"]
+__all__ = ["Kind", "LatentStates", "StoredTensors", "refuse_unary_rules", "store_tensors"]
 
 Kind = Literal["linear", "probabilistic"]
 
@@ -128,21 +128,10 @@ class LatentStates:
         >>> latent.sparse(np.array([[0, 0, 1]])).arrays["binary_positions"]
         array([2], dtype=uint32)
         """
-        dense = self.dense(rules)
-        offsets = self.tensor_offsets(rules)
-        sizes = np.diff(offsets)
-        non_zero = dense.binary != 0
-        counts = np.diff(np.concatenate([[0], np.cumsum(non_zero)])[offsets])
-        thinned = (counts < sizes) & (counts <= density * sizes)
-        in_thinned = np.repeat(thinned, sizes)
-        stored = np.flatnonzero(non_zero & in_thinned)
-        positions = stored - np.repeat(offsets[:-1], np.where(thinned, counts, 0))
-        return replace(
-            dense,
-            binary=dense.binary[non_zero | ~in_thinned],
-            binary_counts=np.where(thinned, counts, sizes).astype(np.uint32),
-            binary_positions=positions.astype(np.uint32),
-        )
+        dense, offsets = self.dense(rules), self.tensor_offsets(rules)
+        places = np.flatnonzero(dense.binary)
+        stored = store_tensors(places, dense.binary[places], offsets, density)
+        return replace(dense, **stored._asdict())
 
     def dense(self, rules: NDArray[np.integer]) -> LatentStates:
         """The same with all values of all tensors: the inverse of :meth:`sparse`.
@@ -169,6 +158,47 @@ class LatentStates:
             binary_counts=sizes.astype(np.uint32),
             binary_positions=np.zeros(0, dtype=np.uint32),
         )
+
+
+class StoredTensors(NamedTuple):
+    """The fields of :class:`LatentStates` that are about binary rules.
+
+    >>> none = np.zeros(0, dtype=np.float32)
+    >>> list(StoredTensors(none, none, none)._asdict())
+    ['binary', 'binary_counts', 'binary_positions']
+    """
+
+    binary: NDArray[np.float32]
+    binary_counts: NDArray[np.uint32]
+    binary_positions: NDArray[np.uint32]
+
+
+def store_tensors(
+    places: NDArray[np.int64],
+    values: NDArray[np.number],
+    offsets: NDArray[np.int64],
+    density: float = 0.25,
+) -> StoredTensors:
+    """Tensors from the ascending places of their non-zero values, if all lay one after the other.
+
+    ``offsets``: where the tensors begin, and where the last one ends.
+    ``density``: tensors with at most this share of non-zero values are kept sparse.
+
+    >>> store_tensors(np.array([2, 4, 5]), np.array([5, 6, 7]), np.array([0, 4, 6]))
+    StoredTensors(binary=array([5., 6., 7.], dtype=float32),
+                  binary_counts=array([1, 2], dtype=uint32),
+                  binary_positions=array([2], dtype=uint32))
+    """
+    sizes, rule = np.diff(offsets), np.searchsorted(offsets, places, side="right") - 1
+    counts = np.bincount(rule, minlength=len(sizes))
+    thin = (counts < sizes) & (counts <= density * sizes)
+    stored = np.where(thin, counts, sizes)
+    within = places - offsets[rule]
+    rank = np.arange(len(places)) - _offsets(counts)[rule]
+    starts = _offsets(stored)
+    binary = np.zeros(starts[-1], dtype=np.float32)
+    binary[starts[rule] + np.where(thin[rule], rank, within)] = values
+    return StoredTensors(binary, stored.astype(np.uint32), within[thin[rule]].astype(np.uint32))
 
 
 def refuse_unary_rules(rules: NDArray[np.integer]) -> None:

@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Self
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg.errors import InputError
-from lpcfg.feature_matrix import FeatureMatrix
-from lpcfg.features import FeatureSet
 from lpcfg.grammar import Grammar
-from lpcfg.head_rules import HeadRules
-from lpcfg.latent import LatentStates, refuse_unary_rules
-from lpcfg.lexicon_options import LexiconOptions
-from lpcfg.pcfg import PCFGEstimator
+from lpcfg.latent import LatentStates
+from lpcfg.projected_treebank import ProjectedTreebank, ProjectingEstimator
 from lpcfg.spectral_moments import RuleMoments, RuleNodes
-from lpcfg.spectral_projection import Projections, project, states_by_frequency
+from lpcfg.spectral_projection import Projections
+from lpcfg.state_numbers import states_by_symbol
 from lpcfg.state_profiles import StateProfiles
 from lpcfg.threads import one_thread
-from lpcfg.tree_nodes import TreeNodes
 from lpcfg.treebank import Treebank
-from lpcfg.word_rows import WordRows
 
 __all__ = ["SpectralCut", "SpectralEstimator", "SpectralPath"]
 
@@ -89,11 +85,44 @@ class SpectralPath:
     np.True_
     """
 
-    treebank: Treebank
-    backbone: Grammar
-    projections: Projections
-    rule_nodes: RuleNodes
-    profiles: StateProfiles
+    projected: ProjectedTreebank
+    provenance: Mapping[str, Any]
+
+    @cached_property
+    def projections(self) -> Projections:
+        """The projections in the form that moments are made from.
+
+        >>> from lpcfg import Tree
+        >>> path = SpectralEstimator().path(Treebank.from_trees([Tree("NN", "rain")]))
+        >>> path.projections.strength[:, 0]
+        array([1.])
+        """
+        return Projections.of(self.projected.treebank.symbol, self.projected.projections)
+
+    @cached_property
+    def profiles(self) -> StateProfiles:
+        """What words tell about states.
+
+        >>> from lpcfg import Tree
+        >>> path = SpectralEstimator().path(Treebank.from_trees([Tree("NN", "rain")]))
+        >>> path.profiles.mean[0]
+        np.float32(1.0)
+        """
+        # The first column of the projections is 1, the others have no mean.
+        outside = self.projections.outside
+        leaves = self.projected.treebank.word >= 0
+        return StateProfiles(self.projected.words, outside[leaves], np.eye(1, outside.shape[1])[0])
+
+    @cached_property
+    def rule_nodes(self) -> RuleNodes:
+        """The nodes of each rule.
+
+        >>> from lpcfg import Tree
+        >>> path = SpectralEstimator().path(Treebank.from_trees([Tree("NN", "rain")]))
+        >>> path.rule_nodes.nodes
+        array([], dtype=int64)
+        """
+        return RuleNodes.find(self.projected.treebank, self.projected.backbone.binary_rules)
 
     def states(self, cut: SpectralCut) -> NDArray[np.int64]:
         """How many states each symbol gets.
@@ -103,10 +132,7 @@ class SpectralPath:
         >>> path.states(SpectralCut())
         array([1])
         """
-        symbols = self.treebank.symbols
-        most = np.array([cut.states[symbol.preterminal] for symbol in symbols])
-        counts = np.bincount(self.treebank.symbol, minlength=len(symbols))
-        allowed = states_by_frequency(counts, most, cut.few, cut.many)
+        allowed = states_by_symbol(self.projected.treebank, cut.states, cut.few, cut.many)
         found = np.count_nonzero(self.projections.strength > cut.tolerance, axis=1)
         states: NDArray[np.int64] = np.minimum(allowed, np.maximum(found, 1))
         return states
@@ -120,38 +146,44 @@ class SpectralPath:
         'linear'
         """
         chosen = cut or SpectralCut()
-        states = self.states(chosen)
-        grammar = self.backbone
+        provenance = {**self.provenance, "cut": asdict(chosen)}
+        latent = self.latent_states(chosen)
+        return replace(self.projected.backbone, latent=latent, provenance=provenance)
+
+    def latent_states(self, cut: SpectralCut) -> LatentStates:
+        """The latent parameters of such a grammar.
+
+        >>> from lpcfg import Tree
+        >>> path = SpectralEstimator().path(Treebank.from_trees([Tree("NN", "rain")]))
+        >>> path.latent_states(SpectralCut()).roots
+        array([1.], dtype=float32)
+        """
+        states, backbone = self.states(cut), self.projected.backbone
         kept = np.arange(self.projections.inside.shape[1]) < states[:, None]
-        trust = self.projections.trust(chosen.ridge)
+        trust = self.projections.trust(cut.ridge)
         emissions = self.profiles.emission_vectors(
-            states, chosen.word_smoothing, chosen.class_smoothing, trust=trust
+            states, cut.word_smoothing, cut.class_smoothing, trust=trust
         )
-        moments = RuleMoments(
-            self.treebank, self.rule_nodes, self.projections, states, trust, chosen.smoothing
-        )
+        bank, nodes = self.projected.treebank, self.rule_nodes
+        moments = RuleMoments(bank, nodes, self.projections, states, trust, cut.smoothing)
         with one_thread():
-            latent = LatentStates(
+            return LatentStates(
                 kind="linear",
                 states=states.astype(np.uint32),
-                roots=moments.roots(grammar.roots)[kept],
-                binary=moments.binary(grammar.binary_rules, grammar.binary_probabilities),
-                binary_counts=states[grammar.binary_rules].prod(axis=1).astype(np.uint32),
+                roots=moments.roots(backbone.roots)[kept],
+                binary=moments.binary(backbone.binary_rules, backbone.binary_probabilities),
+                binary_counts=states[backbone.binary_rules].prod(axis=1).astype(np.uint32),
                 binary_positions=np.zeros(0, dtype=np.uint32),
                 **emissions._asdict(),
             )
-        provenance = {**grammar.provenance, "estimator": "spectral", "cut": asdict(chosen)}
-        return replace(grammar, latent=latent, provenance=provenance)
 
 
 @dataclass
-class SpectralEstimator:
+class SpectralEstimator(ProjectingEstimator):
     """L-PCFGs by the spectral method: statistically consistent, without local optima, fast.
 
-    ``features``: ``"compact"`` (Peng 2021), ``"full"`` (Cohen et al. 2013), or a set of one's own.
-    ``cut``: numbers of states and smoothing; to try several, keep the :class:`SpectralPath`.
-    ``kappa``, ``cutoff``: see :class:`~lpcfg.feature_matrix.FeatureMatrix`.
-    ``random_state``: the seed; the same seed gives the same grammar.
+    ``cut``: numbers of states and smoothing; to try several, keep the :class:`SpectralPath`. Other
+    options are those of every :class:`~lpcfg.projected_treebank.ProjectingEstimator`.
 
     >>> from lpcfg import embedded_trees
     >>> treebank = Treebank.from_trees(embedded_trees())
@@ -159,26 +191,38 @@ class SpectralEstimator:
     'spectral'
     """
 
-    features: str | FeatureSet = "compact"
     cut: SpectralCut = field(default_factory=SpectralCut)
-    kappa: float = 5.0
-    cutoff: int = 1
-    head_rules: HeadRules = field(default_factory=HeadRules)
-    lexicon: LexiconOptions = field(default_factory=LexiconOptions)
-    random_state: int = 0
-    progress: Callable[[Iterable[int]], Iterable[int]] = iter
 
-    grammar_: Grammar = field(init=False, repr=False, compare=False)
-
-    def fit(self, treebank: Treebank) -> Self:
-        """Estimate :attr:`grammar_` from a treebank.
+    def ranks(self, treebank: Treebank) -> NDArray[np.int64]:
+        """One direction less than there may be states, for the first state is a constant.
 
         >>> from lpcfg import Tree
-        >>> SpectralEstimator().fit(Treebank.from_trees([Tree("NN", "rain")])).grammar_.tags
-        ('NN',)
+        >>> SpectralEstimator().ranks(Treebank.from_trees([Tree("NN", "rain")]))
+        array([0])
         """
-        self.grammar_ = self.path(treebank).cut(self.cut)
-        return self
+        return states_by_symbol(treebank, self.cut.states, self.cut.few, self.cut.many) - 1
+
+    def options(self) -> dict[str, Any]:
+        """The name of the estimator and the cut.
+
+        >>> SpectralEstimator().options()["cut"]["states"]
+        (8, 8)
+        """
+        return {"estimator": "spectral", "cut": asdict(self.cut)}
+
+    def latent_states(
+        self, projected: ProjectedTreebank, generator: np.random.Generator
+    ) -> LatentStates:
+        """The parameters of the cut; no random numbers are used here.
+
+        >>> from lpcfg import Tree
+        >>> projected = SpectralEstimator().project(Treebank.from_trees([Tree("NN", "rain")]))
+        >>> SpectralEstimator().latent_states(projected, np.random.default_rng(0)).kind
+        'linear'
+        """
+        if self.noise is not None:
+            projected = projected.aligned()
+        return SpectralPath(projected, {}).latent_states(self.cut)
 
     def path(self, treebank: Treebank, states: tuple[int, int] | None = None) -> SpectralPath:
         """Everything up to the cut, with room for so many states, by default those of ``cut``.
@@ -191,44 +235,5 @@ class SpectralEstimator:
         >>> SpectralEstimator().path(treebank, states=(32, 32)).projections.inside.shape
         (1, 1)
         """
-        features = self.features
-        if isinstance(features, str):
-            features = FeatureSet.named(features)
-        backbone = PCFGEstimator(self.lexicon).fit(treebank).grammar_
-        refuse_unary_rules(backbone.unary_rules)
-        room = SpectralCut(states or self.cut.states, few=self.cut.few, many=self.cut.many)
-        most = np.array([room.states[symbol.preterminal] for symbol in treebank.symbols])
-        counts = np.bincount(treebank.symbol, minlength=len(treebank.symbols))
-        nodes = TreeNodes(treebank, self.head_rules)
-        inside, outside = (
-            FeatureMatrix.build(treebank.symbol, keys, kappa=self.kappa, cutoff=self.cutoff)
-            for keys in (features.inside_keys(nodes), features.outside_keys(nodes))
-        )
-        with one_thread():
-            projections = project(
-                treebank.symbol,
-                inside,
-                outside,
-                states_by_frequency(counts, most, room.few, room.many),
-                np.random.default_rng(self.random_state),
-                self.progress,
-            )
-        provenance: dict[str, Any] = {
-            "features": features.names,
-            "kappa": self.kappa,
-            "cutoff": self.cutoff,
-            "random_state": self.random_state,
-        }
-        # The first column of the projections is 1, the others have no mean.
-        mean = np.eye(1, projections.outside.shape[1])[0]
-        return SpectralPath(
-            treebank=treebank,
-            backbone=replace(backbone, provenance={**backbone.provenance, **provenance}),
-            projections=projections,
-            rule_nodes=RuleNodes.find(treebank, backbone.binary_rules),
-            profiles=StateProfiles(
-                WordRows(treebank, backbone.lexicon, self.lexicon.rare),
-                projections.outside[treebank.word >= 0],
-                mean,
-            ),
-        )
+        room = replace(self, cut=replace(self.cut, states=states or self.cut.states))
+        return SpectralPath(room.project(treebank), self.provenance(treebank))

@@ -16,15 +16,15 @@ MOST_THREADS = 1024
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Keep matrix products within one thread.
+    """Keep matrix products and k-means within one thread.
 
-    Where products are many and small, threads wait for each other longer than they work, the more
-    so on a busy machine; and they might add numbers up in another order each time.
+    Where these are many and small, threads wait for each other longer than they work, the more so
+    on a busy machine; and they might add numbers up in another order each time.
 
     >>> with one_thread():
     ...     pass
     """
-    limits: AbstractContextManager[object] = threadpool_limits(limits=1, user_api="blas")
+    limits: AbstractContextManager[object] = threadpool_limits(limits=1)
     return limits
 
 

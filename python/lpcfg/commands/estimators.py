@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
+from lpcfg.clustering import ClusteringEstimator
 from lpcfg.commands.common import count, progress, say
 from lpcfg.em import EMEstimator
 from lpcfg.grammar import Grammar
@@ -60,7 +61,7 @@ def add_estimators(parser: argparse.ArgumentParser) -> None:
         + f" (default: {names[0]})",
     )
     _add_latent(parser.add_argument_group("latent states"))
-    _add_spectral(parser.add_argument_group("latent states (spectral)"))
+    _add_projecting(parser.add_argument_group("latent states (spectral, clustering)"))
     _add_climbing(parser.add_argument_group("latent states (em, split-merge)"))
 
 
@@ -93,7 +94,8 @@ def _add_latent(group: argparse._ArgumentGroup) -> None:
         type=_pair(count),
         metavar="M[,M]",
         help="most states of a phrase and of a tag (default: "
-        f"{','.join(map(str, SpectralCut().states))}; split-merge finds them itself)",
+        f"{','.join(map(str, SpectralCut().states))}; clustering: "
+        f"{','.join(map(str, ClusteringEstimator().states))}; split-merge finds them itself)",
     )
     group.add_argument(
         "--smoothing",
@@ -104,47 +106,61 @@ def _add_latent(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _add_spectral(group: argparse._ArgumentGroup) -> None:
-    defaults = SpectralCut()
+def _add_projecting(group: argparse._ArgumentGroup) -> None:
+    cut, clustering = SpectralCut(), ClusteringEstimator()
     group.add_argument(
-        "--ridge",
-        type=float,
-        default=defaults.ridge,
-        metavar="R",
-        help="how far weak directions of the states are shrunk, relative to the strongest "
-        f"(default: {defaults.ridge})",
-    )
-    group.add_argument(
-        "--tolerance",
-        type=float,
-        default=defaults.tolerance,
-        metavar="T",
-        help="directions weaker than this part of the strongest are dropped "
-        f"(default: {defaults.tolerance})",
+        "--features",
+        choices=("compact", "full"),
+        default=clustering.features,
+        help="what nodes are compared by: five features (Peng 2021) or fourteen (Cohen et al. "
+        f"2013) (default: {clustering.features})",
     )
     group.add_argument(
         "--ramp",
         type=_pair(count),
-        default=(defaults.few, defaults.many),
         metavar="FEW,MANY",
         help="symbols with up to FEW nodes have one state, from MANY on all of them "
-        f"(default: {defaults.few},{defaults.many})",
+        f"(default: {cut.few},{cut.many}; clustering: {clustering.few},{clustering.many})",
     )
     group.add_argument(
         "--state-smoothing",
         type=_pair(float),
-        default=(defaults.word_smoothing, defaults.class_smoothing),
+        default=(cut.word_smoothing, cut.class_smoothing),
         metavar="W[,C]",
         help="how many tokens a word, or a class of words, must be seen to count as much as what "
         "stands in for it where it tells of states "
-        f"(default: {defaults.word_smoothing:g},{defaults.class_smoothing:g})",
+        f"(default: {cut.word_smoothing:g},{cut.class_smoothing:g})",
     )
     group.add_argument(
-        "--features",
-        choices=("compact", "full"),
-        default=SpectralEstimator().features,
-        help="what nodes are compared by: five features (Peng 2021) or fourteen (Cohen et al. "
-        f"2013) (default: {SpectralEstimator().features})",
+        "--ridge",
+        type=float,
+        default=cut.ridge,
+        metavar="R",
+        help="spectral: how far weak directions of the states are shrunk, relative to the "
+        f"strongest (default: {cut.ridge})",
+    )
+    group.add_argument(
+        "--tolerance",
+        type=float,
+        default=cut.tolerance,
+        metavar="T",
+        help="spectral: directions weaker than this part of the strongest are dropped "
+        f"(default: {cut.tolerance})",
+    )
+    group.add_argument(
+        "--rank",
+        type=count,
+        default=clustering.rank,
+        metavar="K",
+        help="clustering: directions in which the inside, and the outside, of nodes is compared "
+        f"(default: {clustering.rank})",
+    )
+    group.add_argument(
+        "--restarts",
+        type=count,
+        default=clustering.restarts,
+        metavar="N",
+        help=f"clustering: the best of N runs of k-means is taken (default: {clustering.restarts})",
     )
 
 
@@ -198,18 +214,39 @@ def _pcfg(_: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
 
 
 def _spectral(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
+    default = SpectralCut()
+    few, many = options.ramp or (default.few, default.many)
     return SpectralEstimator(
         features=options.features,
         cut=SpectralCut(
-            states=options.states or SpectralCut().states,
+            states=options.states or default.states,
             smoothing=options.smoothing,
             ridge=options.ridge,
             tolerance=options.tolerance,
-            few=options.ramp[0],
-            many=options.ramp[1],
+            few=few,
+            many=many,
             word_smoothing=options.state_smoothing[0],
             class_smoothing=options.state_smoothing[1],
         ),
+        lexicon=lexicon,
+        random_state=options.seed,
+        progress=lambda symbols: progress(symbols, options.quiet, unit=" symbols"),
+    )
+
+
+def _clustering(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
+    default = ClusteringEstimator()
+    few, many = options.ramp or (default.few, default.many)
+    return ClusteringEstimator(
+        features=options.features,
+        states=options.states or default.states,
+        rank=options.rank,
+        smoothing=options.smoothing,
+        few=few,
+        many=many,
+        restarts=options.restarts,
+        word_smoothing=options.state_smoothing[0],
+        class_smoothing=options.state_smoothing[1],
         lexicon=lexicon,
         random_state=options.seed,
         progress=lambda symbols: progress(symbols, options.quiet, unit=" symbols"),
@@ -250,6 +287,7 @@ def _split_merge(options: argparse.Namespace, lexicon: LexiconOptions) -> Estima
 ESTIMATORS: dict[str, _Choice] = {
     "pcfg": _Choice("count rules", _pcfg),
     "spectral": _Choice("find latent states by the spectral method", _spectral),
+    "clustering": _Choice("find them by clustering", _clustering),
     "em": _Choice("find them by expectation-maximisation", _em, vertical=0),
     "split-merge": _Choice(
         "split states in two as long as it pays",

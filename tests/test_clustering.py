@@ -1,0 +1,204 @@
+"""L-PCFGs by clustering: the clusters, the counts, and their smoothing."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import replace
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.metrics import adjusted_rand_score
+from threadpoolctl import threadpool_limits
+
+import latent_trees as known
+import lpcfg
+from lpcfg import ClusteringEstimator, InputError, PCFGEstimator, SpectralCut, Tree, Treebank
+from lpcfg.clusters import cluster_nodes
+from lpcfg.node_projections import NodeProjections
+from lpcfg.notation import read_rules
+from lpcfg.sampling import sample_trees
+from lpcfg.state_frequencies import StateFrequencies
+from lpcfg.word_rows import WordRows
+
+BANK = Treebank.from_trees(lpcfg.embedded_trees())
+BACKBONE = PCFGEstimator().fit(BANK).grammar_
+WORDS = WordRows(BANK, BACKBONE.lexicon, rare=20)
+SMALL = {"states": (4, 4), "few": 5, "many": 50}
+
+# What comes after the slash is the state, which a tree does not show. The inside of every node
+# tells it, and so does the outside.
+RULES = """
+S -> A/1 B/1 [0.55] | A/2 B/2 [0.45]
+A/1 -> P/1 Q/1 [0.8] | Q/2 P/1 [0.2]
+A/2 -> P/2 Q/2 [0.3] | Q/2 P/2 [0.7]
+B/1 -> P/1 Q/2 [0.6] | Q/1 P/1 [0.4]
+B/2 -> P/2 Q/1 [0.2] | Q/2 P/2 [0.8]
+P/1 -> 'a' [0.5] | 'b' [0.3] | 'c' [0.2]
+P/2 -> 'd' [0.5] | 'e' [0.5]
+Q/1 -> 'f' [0.9] | 'g' [0.1]
+Q/2 -> 'h' [0.4] | 'i' [0.6]
+"""
+
+
+def plain(tree: Tree) -> Tree:
+    label = tree.label.partition("/")[0]
+    return Tree(label, tree.word or [plain(child) for child in tree.children])
+
+
+def test_well_separated_states_are_found():
+    trees = sample_trees(read_rules(RULES), 2_000, seed=1)
+    refined = Treebank.from_trees(trees, transform=known.TRANSFORM)
+    bank = Treebank.from_trees(map(plain, trees), transform=known.TRANSFORM)
+    exact = known.estimator(cut=SpectralCut(states=(1, 1)))
+    estimator = ClusteringEstimator(
+        features=exact.features, lexicon=exact.lexicon, states=(2, 2), rank=1, smoothing=0
+    )
+    projected = estimator.project(bank)
+    most = np.full(len(bank.symbols), 2)
+    found = cluster_nodes(bank.symbol, projected.projections, most, np.random.default_rng(0))
+    for symbol, name in enumerate(bank.symbols):
+        own = bank.symbol == symbol
+        assert adjusted_rand_score(refined.symbol[own], found[own]) == 1, name
+    # With the right states, trees are as likely as counting rules of refined labels makes them.
+    expected = known.latent_probabilities(exact.fit(refined).grammar_, refined)
+    grammar = replace(estimator, word_smoothing=0, class_smoothing=0).estimate(projected)
+    np.testing.assert_allclose(known.latent_probabilities(grammar, bank), expected, rtol=1e-3)
+
+
+def test_the_same_seed_gives_the_same_grammar_to_the_bit_whatever_the_threads():
+    grammars = []
+    for threads in (1, 2):
+        with threadpool_limits(threads):
+            grammars.append(ClusteringEstimator(**SMALL, restarts=2).fit(BANK).grammar_)
+    first, second = (grammar.latent.arrays for grammar in grammars)
+    assert first["states"].max() == 5
+    for name, values in first.items():
+        assert values.tobytes() == second[name].tobytes(), name
+    other = ClusteringEstimator(**SMALL, restarts=2, random_state=1).fit(BANK).grammar_
+    assert other.latent.binary.tobytes() != first["binary"].tobytes()
+
+
+def test_one_state_is_the_pcfg():
+    grammar = ClusteringEstimator(states=(1, 1)).fit(BANK).grammar_
+    assert grammar.latent.states.max() == 1
+    np.testing.assert_allclose(grammar.latent.binary, BACKBONE.binary_probabilities, rtol=1e-6)
+    np.testing.assert_allclose(grammar.latent.profiles, 1, rtol=1e-5)
+
+
+def random_frequencies(seed: int, smoothing: float) -> StateFrequencies:
+    """Counts of the embedded trees with random clusters, none of them empty."""
+    generator = np.random.default_rng(seed)
+    cluster = np.zeros(len(BANK.symbol), dtype=np.int64)
+    for symbol in range(len(BANK.symbols)):
+        own = np.flatnonzero(BANK.symbol == symbol)
+        cluster[own] = np.unique(generator.integers(3, size=len(own)), return_inverse=True)[1]
+    return StateFrequencies(BANK, BACKBONE, WORDS, cluster, smoothing)
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 1000), st.sampled_from([0.0, 1.0, 5.0, 1e9]))
+def test_probabilities_of_every_state_add_up_to_one(seed, smoothing):
+    frequencies = random_frequencies(seed, smoothing)
+    latent = frequencies.latent_states(2.0, 2.0)
+    assert latent.roots.sum() == pytest.approx(1)
+    states, starts = latent.states.astype(int), latent.state_offsets
+    totals = np.zeros(starts[-1])
+    dense = latent.dense(BACKBONE.binary_rules)
+    begins = dense.tensor_offsets(BACKBONE.binary_rules)
+    for (a, b, c), start, end in zip(BACKBONE.binary_rules, begins, begins[1:], strict=False):
+        tensor = dense.binary[start:end].reshape(states[a], states[b], states[c])
+        totals[starts[a] : starts[a + 1]] += tensor.sum(axis=(1, 2))
+    profile_starts = latent.profile_offsets
+    lexicon = BACKBONE.lexicon
+    for symbol, p, row in zip(
+        lexicon.symbols, lexicon.probabilities, latent.entry_profiles, strict=True
+    ):
+        profile = latent.profiles[profile_starts[row] : profile_starts[row + 1]]
+        totals[starts[symbol] : starts[symbol + 1]] += p * profile
+    np.testing.assert_allclose(totals, 1, rtol=1e-4)
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 2.0])
+def test_tensors_are_what_counting_node_by_node_gives(smoothing):
+    frequencies = random_frequencies(3, smoothing)
+    state, whole, symbol = frequencies.state, frequencies.has_whole, BANK.symbol
+    uses, totals = Counter(), Counter()
+    inner = [node for node in range(len(symbol)) if BANK.right[node] >= 0]
+    for node in range(len(symbol)):
+        for own in {state[node], 0} if whole[symbol[node]] else {state[node]}:
+            totals[symbol[node], own] += 1
+            if BANK.right[node] >= 0:
+                children = symbol[BANK.left[node]], symbol[BANK.right[node]]
+                uses[symbol[node], *children, own] += 1
+    expected = defaultdict(float)
+    for node in inner:
+        left, right = BANK.left[node], BANK.right[node]
+        rule = symbol[node], symbol[left], symbol[right]
+        for own in {state[node], 0} if whole[symbol[node]] else {state[node]}:
+            n = np.sqrt(uses[*rule, own])
+            weight = n / (smoothing + n)
+            choices = [
+                {state[child]: weight, 0: 1 - weight} if whole[symbol[child]] else {state[child]: 1}
+                for child in (left, right)
+            ]
+            for (j, p), (k, q) in product(choices[0].items(), choices[1].items()):
+                expected[rule, own, j, k] += p * q / totals[symbol[node], own]
+    dense = frequencies.latent_states().dense(BACKBONE.binary_rules)
+    begins = dense.tensor_offsets(BACKBONE.binary_rules)
+    found = {}
+    for rule, start, end in zip(BACKBONE.binary_rules, begins, begins[1:], strict=False):
+        tensor = dense.binary[start:end].reshape(dense.states[rule])
+        for place in zip(*np.nonzero(tensor), strict=True):
+            found[tuple(rule), *place] = tensor[place]
+    assert found.keys() == {key for key, value in expected.items() if value > 0}
+    for key, value in found.items():
+        assert value == pytest.approx(expected[key], rel=1e-5)
+
+
+def test_strong_smoothing_leads_back_to_the_pcfg():
+    bank = known.sample(2_000, 0)
+    smooth = {"smoothing": 1e9, "word_smoothing": 1e9, "class_smoothing": 1e9}
+    options = known.estimator()
+    exact = {"features": options.features, "lexicon": options.lexicon}
+    grammar = ClusteringEstimator(states=(3, 3), **smooth, **exact).fit(bank).grammar_
+    assert grammar.latent.states.max() == 4
+    pcfg = ClusteringEstimator(states=(1, 1), **exact).fit(bank).grammar_
+    trees = known.aligned(known.all_trees()[0], bank)
+    np.testing.assert_allclose(
+        known.latent_probabilities(grammar, trees),
+        known.latent_probabilities(pcfg, trees),
+        rtol=1e-4,
+    )
+
+
+def test_clusters_are_numbered_by_size_and_no_more_than_points_differ():
+    rows = np.repeat(np.array([[0], [1], [5]], dtype=np.float32), [2, 5, 4], axis=0)
+    projections = NodeProjections(rows, rows, np.ones((1, 1)), np.ones(1))
+    symbol, generator = np.zeros(len(rows), dtype=int), np.random.default_rng(0)
+    found = cluster_nodes(symbol, projections, np.array([8]), generator)
+    assert found.tolist() == [2] * 2 + [0] * 5 + [1] * 4
+
+
+def test_a_grammar_parses_and_survives_a_file(tmp_path):
+    grammar = ClusteringEstimator(**SMALL).fit(BANK).grammar_
+    lpcfg.save(grammar, tmp_path / "clusters.lpcfg")
+    loaded = lpcfg.load(tmp_path / "clusters.lpcfg")
+    gold = BANK.trees()[:50]
+    f1 = [
+        lpcfg.evaluate_parser(lpcfg.Parser(g, n_jobs=1), gold).scores.f1
+        for g in (grammar, loaded, BACKBONE)
+    ]
+    assert f1[0] == f1[1] >= f1[2]
+    assert loaded.provenance["estimator"] == "clustering"
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"states": (0, 1)}, {"rank": 0}, {"restarts": 0}, {"few": 9, "many": 3}, {"smoothing": -1}],
+)
+def test_impossible_options_are_refused(options):
+    with pytest.raises(InputError):
+        ClusteringEstimator(**options).fit(BANK)
