@@ -13,12 +13,14 @@ __all__ = [
     "HiddenMarkovModel",
     "LatentTrees",
     "ModelFile",
+    "PairCounts",
     "Parser",
     "Sequences",
     "__version__",
     "clean_forest",
     "decode_spans",
     "invert_table",
+    "nearest_mixtures",
     "span_marginals",
     "transform_forest",
     "write_model_file",
@@ -309,3 +311,37 @@ class LatentTrees:
     def merge_losses(
         self, parameters: _StateParameters, counts: npt.NDArray[np.float64]
     ) -> npt.NDArray[np.float64]: ...
+
+# Estimation
+
+def nearest_mixtures(
+    gram: npt.NDArray[np.float64], products: npt.NDArray[np.float64], threads: int
+) -> npt.NDArray[np.float64]:
+    """The weights of the mixtures of anchors nearest to some points, from scalar products."""
+
+# Language models
+
+@final
+class PairCounts:
+    """How often words were seen after others, with a pool of threads to work on it."""
+
+    def __new__(
+        cls,
+        offsets: npt.NDArray[np.int64],
+        seconds: npt.NDArray[np.uint32],
+        counts: npt.NDArray[np.float32],
+        words: int,
+        threads: int,
+    ) -> PairCounts: ...
+    def log_likelihood(
+        self, firsts: npt.NDArray[np.float32], seconds: npt.NDArray[np.float32]
+    ) -> float:
+        """The logarithm of the probability of all second words given the first ones."""
+
+    def step(
+        self,
+        firsts: npt.NDArray[np.float32],
+        seconds: npt.NDArray[np.float32],
+        update_seconds: bool,
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None, float]:
+        """An iteration of EM: new parameters, and the log-likelihood of the old ones."""

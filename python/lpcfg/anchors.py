@@ -67,7 +67,7 @@ def decompose_by_anchors(
     counts: NDArray[np.number],
     states: int,
     candidates: NDArray[np.bool_] | None = None,
-    tolerance: float = 1e-6,
+    n_jobs: int = 1,
 ) -> AnchorStates:
     """Find states from the mean representation of each value (row) and how often it was seen.
 
@@ -80,5 +80,5 @@ def decompose_by_anchors(
     """
     allowed = np.arange(len(points)) if candidates is None else np.flatnonzero(candidates)
     anchors = allowed[find_anchors(points[allowed], states)]
-    posterior = mixing_weights(points, points[anchors], tolerance)
+    posterior = mixing_weights(points, points[anchors], n_jobs)
     return AnchorStates(anchors, counts @ posterior / counts.sum(), posterior)

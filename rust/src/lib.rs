@@ -11,9 +11,10 @@
 //! charts; [`decode`] finds trees in them; [`parser`] runs these one after the other, and tries
 //! harder where nothing spans a sentence. [`cancel`] lets a caller stop them.
 //!
-//! Learning: [`em`] computes expectations over latent states, given the trees of a treebank.
+//! Learning: [`em`] computes expectations over latent states, given the trees of a treebank;
+//! [`simplex`] has the least squares of the pivot method.
 //!
-//! Sequences: [`hmm`] has hidden Markov models.
+//! Sequences: [`hmm`] has hidden Markov models, [`aggregate`] a bigram model with latent states.
 //!
 //! Without a grammar: [`spans`] searches and sums over trees whose labelled spans have scores.
 //!
@@ -22,6 +23,7 @@
 //! The border to Python is the module `python`, compiled only with the feature of that name; no
 //! other module knows of it. Functions here take and return flat arrays.
 
+pub mod aggregate;
 pub mod bracket;
 pub mod cancel;
 pub mod chart;
@@ -35,6 +37,7 @@ pub mod interner;
 pub mod model_file;
 pub mod node_table;
 pub mod parser;
+pub mod simplex;
 pub mod spans;
 pub mod transform;
 mod widest;

@@ -31,7 +31,7 @@ from lpcfg.parser import BATCH, Parse, Parser
 from lpcfg.sources import GZIP_MAGIC
 from lpcfg.tree import escape
 
-__all__ = ["add"]
+__all__ = ["add", "read_sentences"]
 
 #: A line that is a tree and not a sentence: labels after brackets, and brackets at the end.
 TREE = re.compile(rb"\s*\(\S*\s*\(\S+ .*\)\)\s*$")
@@ -75,12 +75,18 @@ def _parse(options: argparse.Namespace) -> None:
         )
     parser = model_parser(model, options)
     typed = options.input == "-" and sys.stdin.isatty()
-    sentences = progress(_sentences(options.input), options.quiet or typed)
+    sentences = progress(read_sentences(options.input), options.quiet or typed)
     for parse in _parses(parser, sentences, options, typed):
         print(_written(parse, options), flush=typed)
 
 
-def _sentences(name: str) -> Iterator[list[str]]:
+def read_sentences(name: str) -> Iterator[list[str]]:
+    """The words of each line of a file, plain or gzipped, or of standard input (``-``).
+
+    >>> next(read_sentences("missing.txt"))
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'missing.txt'
+    """
     if name != "-" and is_model_file(name):
         raise InputError(f"{name}: a model file, where sentences were expected")
     with nullcontext(sys.stdin.buffer) if name == "-" else _open(Path(name)) as file:

@@ -3,12 +3,14 @@
 //! Each file binds one area of the core. All of them go through [`enter`], which releases the
 //! interpreter lock, turns errors and panics into exceptions and lets Ctrl-C stop the work.
 
+mod aggregate;
 mod em;
 mod enter;
 mod errors;
 mod hmm;
 mod model_file;
 mod parser;
+mod simplex;
 mod spans;
 mod threads;
 mod trees;
@@ -19,11 +21,13 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    aggregate::register(module)?;
     em::register(module)?;
     hmm::register(module)?;
     model_file::register(module)?;
     parser::register(module)?;
     spans::register(module)?;
+    simplex::register(module)?;
     trees::register(module)?;
     Ok(())
 }

@@ -1,0 +1,7 @@
+"""Language models with latent states."""
+
+from lpcfg.lm.aggregate_bigram import AggregateBigram
+from lpcfg.lm.aggregate_pivot import PivotOptions
+from lpcfg.lm.vocabulary import Vocabulary
+
+__all__ = ["AggregateBigram", "PivotOptions", "Vocabulary"]

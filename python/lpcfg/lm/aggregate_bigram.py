@@ -1,0 +1,201 @@
+"""A bigram model with latent states, as an estimator."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Literal, Self, get_args
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from lpcfg.errors import InputError, ModelFileError
+from lpcfg.lm.aggregate_em import Factors, Refinement, Stopping, pair_counts, random_start, refine
+from lpcfg.lm.aggregate_pivot import PivotOptions, pivot_start
+from lpcfg.lm.vocabulary import UNKNOWN, Corpus, Vocabulary
+from lpcfg.model_file import (
+    ModelFile,
+    pack_strings,
+    read_document,
+    unpack_strings,
+    write_model_file,
+)
+
+__all__ = ["METHODS", "AggregateBigram", "Method"]
+
+Method = Literal["em", "pivot", "pivot+em"]
+METHODS: tuple[Method, ...] = get_args(Method)
+
+_KIND = "aggregate bigram model"
+
+
+@dataclass
+class AggregateBigram:
+    """P(word | last word) = sum over states of P(state | last word) P(word | state).
+
+    Saul & Pereira (1997); by EM, or by the pivot method of Cohen & Collins (2014).
+
+    ``n_states``: how many states.
+    ``min_count``: words seen less often are unknown words.
+    ``noise``: how far starts of EM are from the unigram model; large numbers are uniformly random.
+    ``restarts``: starts of EM, of which the best on held-out words, or in likelihood, counts.
+    ``max_iterations``, ``tolerance``, ``patience``: see :class:`~lpcfg.lm.aggregate_em.Stopping`.
+    ``pivot``: choices of the pivot method.
+    ``n_jobs``: threads, -1 for all cores; their number changes nothing in the result.
+    ``random_state``: the seed; the same seed gives the same model.
+
+    >>> text = "a dog saw a cat and a cat saw a dog".split()
+    >>> model = AggregateBigram(2).fit([text])
+    >>> model.probabilities(["saw"], ["a", "dog"]).round(3)
+    array([[1., 0.]], dtype=float32)
+    """
+
+    n_states: int
+    min_count: int = 2
+    noise: float = 1.0
+    restarts: int = 1
+    max_iterations: int = 200
+    tolerance: float = 1e-4
+    patience: int = 3
+    pivot: PivotOptions = field(default_factory=PivotOptions)
+    n_jobs: int = -1
+    random_state: int = 0
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter
+
+    vocabulary_: Vocabulary = field(init=False, repr=False, compare=False)
+    #: P(state | word) as rows, and P(word | state) as columns; the first row is of unknown words.
+    factors_: Factors = field(init=False, repr=False, compare=False)
+    #: How many iterations of EM the parameters are due to.
+    iterations_: int = field(init=False, repr=False, compare=False)
+    #: Means per word before each iteration, and on held-out words, before and after each.
+    log_likelihoods_: list[float] = field(init=False, repr=False, compare=False)
+    held_out_log_likelihoods_: list[float] = field(init=False, repr=False, compare=False)
+
+    def fit(self, corpus: Corpus, method: Method = "em", held_out: Corpus | None = None) -> Self:
+        """Estimate the model from stretches of text, each a sequence of words.
+
+        With held-out text the iteration of EM that is best for it counts, as it does without only
+        where nothing more is gained.
+
+        >>> model = AggregateBigram(2, min_count=1).fit([["ding", "dong", "ding"]], "pivot+em")
+        >>> model.perplexity([["ding", "dong"]])
+        1.0
+        """
+        if method not in METHODS:
+            raise InputError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+        if self.n_states < 1 or self.restarts < 1:
+            raise InputError("n_states and restarts must be at least 1")
+        self.vocabulary_ = Vocabulary.from_corpus(corpus, self.min_count)
+        counts = self.vocabulary_.count_bigrams(corpus)
+        if not counts.nnz:
+            raise InputError("the corpus has no two words in a row to learn from")
+        stopping = Stopping(self.max_iterations, self.tolerance, self.patience)
+        known = None if held_out is None else self._known_bigrams(held_out)
+        best: Refinement | None = None
+        for start in self._starts(counts, method):
+            if method == "pivot":
+                best = Refinement(start)
+                continue
+            found = refine(counts, start, stopping, known, self.n_jobs, self.progress)
+            best = found if best is None or found.score > best.score else best
+        assert best is not None
+        self.factors_, self.iterations_ = best.factors, best.iterations
+        self.log_likelihoods_ = best.log_likelihoods
+        self.held_out_log_likelihoods_ = best.held_out
+        return self
+
+    def _starts(self, counts: scipy.sparse.csr_array, method: Method) -> Iterator[Factors]:
+        if method == "em":
+            for seed in np.random.SeedSequence(self.random_state).spawn(self.restarts):
+                generator = np.random.default_rng(seed)
+                yield random_start(counts, self.n_states, self.noise, generator)
+        else:
+            yield pivot_start(counts, self.n_states, self.pivot, self.random_state, self.n_jobs)
+
+    def probabilities(self, first: Sequence[str], second: Sequence[str]) -> NDArray[np.float32]:
+        """P(second word | first word), a row for each first and a column for each second word.
+
+        Words that are not in the vocabulary share the probability of one unknown word.
+
+        >>> model = AggregateBigram(1).fit(["a rose is a rose is a rose".split()])
+        >>> model.probabilities(["a"], ["a", "rose"]).round(3)
+        array([[0.286, 0.429]], dtype=float32)
+        """
+        states, words = self.factors_
+        encode = self.vocabulary_.encode
+        table: NDArray[np.float32] = states[encode(first)] @ words[encode(second)].T
+        return table
+
+    def perplexity(self, corpus: Corpus) -> float:
+        """The exponential of minus the mean log-probability of words, unknown ones left out.
+
+        The first word of each stretch of text has nothing before it and is not counted either.
+
+        >>> model = AggregateBigram(1).fit(["a rose is a rose is a rose".split()])
+        >>> round(model.perplexity([["a", "rose", "is", "an", "iris"]]), 3)
+        2.858
+        """
+        return math.exp(-self.score(corpus))
+
+    def score(self, corpus: Corpus) -> float:
+        """The mean log-probability of words, unknown ones left out: the higher, the better.
+
+        >>> model = AggregateBigram(1).fit(["a rose is a rose is a rose".split()])
+        >>> round(model.score([["a", "rose", "is", "an", "iris"]]), 3)
+        -1.05
+        """
+        counts = self._known_bigrams(corpus)
+        pairs = pair_counts(counts, self.n_jobs)
+        return pairs.log_likelihood(*self.factors_) / float(counts.sum())
+
+    def _known_bigrams(self, corpus: Corpus) -> scipy.sparse.csr_array:
+        counts = self.vocabulary_.count_bigrams(corpus).tocoo()
+        known = counts.coords[1] != UNKNOWN
+        if not known.any():
+            raise InputError("the text has no known word after another to score")
+        coordinates = tuple(column[known] for column in counts.coords)
+        return scipy.sparse.coo_array((counts.data[known], coordinates), counts.shape).tocsr()
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to one file.
+
+        >>> import tempfile, pathlib
+        >>> model = AggregateBigram(2).fit(["a rose is a rose is a rose".split()])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "roses.lpcfg")
+        ...     model.save(path)
+        ...     print(AggregateBigram.load(path).vocabulary_.words)
+        ('a', 'rose', 'is')
+        """
+        arrays = {**self.factors_._asdict(), **pack_strings("vocabulary", self.vocabulary_.words)}
+        document = {"kind": _KIND, "min_count": self.min_count, "iterations": self.iterations_}
+        write_model_file(path, arrays, document)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> AggregateBigram:
+        """Read a model that :meth:`save` has written.
+
+        >>> AggregateBigram.load("missing.lpcfg")
+        Traceback (most recent call last):
+        FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
+        """
+        file = ModelFile(path)
+        document = read_document(file, {"kind": str})
+        if document["kind"] != _KIND:
+            raise ModelFileError(f"{file.path}: holds a {document['kind']}, not an {_KIND}")
+        document = read_document(file, {"min_count": int, "iterations": int})
+        words = unpack_strings(file, "vocabulary")
+        states = file.array("states", np.float32, (len(words) + 1, None))
+        factors = Factors(states, file.array("words", np.float32, states.shape))
+        for values in factors:
+            # A sum shows a value that is not finite, too.
+            if not (np.isfinite(values.sum()) and values.min(initial=0) >= 0 and values.size):
+                raise ModelFileError(f"{file.path}: probabilities must be positive numbers")
+        model = cls(states.shape[1], min_count=document["min_count"])
+        model.vocabulary_, model.factors_ = Vocabulary(words), factors
+        model.iterations_ = document["iterations"]
+        model.log_likelihoods_, model.held_out_log_likelihoods_ = [], []
+        return model

@@ -1,0 +1,102 @@
+"""The pivot method for the aggregate bigram model (Cohen & Collins 2014, section 8)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+from sklearn.utils.extmath import randomized_svd
+
+from lpcfg.anchors import decompose_by_anchors
+from lpcfg.errors import InputError
+from lpcfg.lm.aggregate_em import Factors, pair_counts
+from lpcfg.threads import one_thread
+
+__all__ = ["PivotOptions", "pivot_start"]
+
+
+@dataclass(frozen=True)
+class PivotOptions:
+    """Choices of the pivot method.
+
+    ``dimensions``: of the representation of words, for each state.
+    ``kappa``: a word seen n times weighs as if it had been seen n + kappa times there.
+    ``anchor_share``: anchors are words seen this much as often as a state is on average.
+    ``smoothing``: the share of the unigram model in each state.
+    ``iterations``: of the concave EM over P(state | word); later ones fit rare words too closely.
+
+    The defaults were chosen on the development part of the Brown corpus.
+
+    >>> PivotOptions().dimensions
+    2
+    """
+
+    dimensions: int = 2
+    kappa: float = 50.0
+    anchor_share: float = 0.02
+    smoothing: float = 0.01
+    iterations: int = 10
+
+    def __post_init__(self) -> None:
+        for name in ("dimensions", "iterations"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, but is {getattr(self, name)}")
+        for name in ("kappa", "anchor_share"):
+            if not getattr(self, name) >= 0:
+                raise InputError(f"{name} must not be negative, but is {getattr(self, name)}")
+        if not 0 <= self.smoothing < 1:
+            raise InputError(f"smoothing must be from 0 to below 1, but is {self.smoothing}")
+
+
+def pivot_start(
+    counts: scipy.sparse.csr_array, states: int, options: PivotOptions, seed: int, n_jobs: int = 1
+) -> Factors:
+    """Parameters by the pivot method: P(word | state) from anchors, P(state | word) by EM.
+
+    Fewer than so many anchors leave the states that remain to the unigram model.
+
+    >>> counts = scipy.sparse.csr_array(np.array([[0.0, 3, 1], [2, 0, 0], [1, 2, 1]]))
+    >>> exact = PivotOptions(kappa=0, anchor_share=0, smoothing=0)
+    >>> pivot_start(counts, 2, exact, seed=0).words.sum(axis=0)
+    array([1., 1.], dtype=float32)
+    """
+    frequency = counts.sum(axis=0).astype(np.float64)
+    unigram = frequency / frequency.sum()
+    with one_thread():
+        points = _mean_histories(counts, options.dimensions * states, options.kappa, seed)
+        candidates = frequency >= max(options.anchor_share * frequency.sum() / states, 1)
+        if not candidates.any():
+            candidates = frequency == frequency.max()
+        found = decompose_by_anchors(points, frequency, states, candidates, n_jobs)
+    words = np.tile(unigram[:, None], states)
+    prior = np.zeros(states)
+    prior[: len(found.prior)] = found.prior
+    given_state = found.posterior * unigram[:, None] / found.prior
+    words[:, : len(found.prior)] *= options.smoothing
+    words[:, : len(found.prior)] += (1 - options.smoothing) * given_state
+    of_states = np.tile(prior, (len(unigram), 1)).astype(np.float32)
+    of_words = words.astype(np.float32)
+    pairs = pair_counts(counts, n_jobs)
+    # The likelihood is concave in these parameters alone, so the start does not matter.
+    for _ in range(options.iterations):
+        of_states, _, _ = pairs.step(of_states, of_words, update_seconds=False)
+    return Factors(of_states, of_words)
+
+
+def _mean_histories(
+    counts: scipy.sparse.csr_array, dimensions: int, kappa: float, seed: int
+) -> NDArray[np.float64]:
+    """The mean representation, by canonical correlation analysis, of what precedes each word."""
+    pairs = counts.astype(np.float64)
+    before, after = pairs.sum(axis=1), pairs.sum(axis=0)
+    # Words that were never seen have no pairs for an infinite scale to spoil.
+    scales = [1 / np.sqrt(np.maximum(sums + kappa, 1)) for sums in (before, after)]
+    scaled = scipy.sparse.diags_array(scales[0]) @ pairs @ scipy.sparse.diags_array(scales[1])
+    rank = min(dimensions + 1, counts.shape[0])
+    left, _, _ = randomized_svd(scaled, rank, n_iter=4, random_state=seed)
+    # The first direction is that of the frequencies, nearly constant after scaling.
+    representation = left[:, 1:] * (np.sqrt(pairs.sum()) * scales[0])[:, None]
+    means: NDArray[np.float64] = (pairs.T @ representation) / np.maximum(after, 1)[:, None]
+    return means
