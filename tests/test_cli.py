@@ -149,6 +149,30 @@ def test_train_with_the_options_of_a_spectral_cut(run):
     }
 
 
+def test_train_by_clustering_then_annotate_and_explain(run, files):
+    options = "--estimator clustering --states 3,2 --rank 4 --restarts 2 --ramp 5,50 --smoothing 1"
+    assert run("train", "gold.mrg", "-o", "new.lpcfg", *options.split())[0] == 0
+    provenance = load("new.lpcfg").provenance
+    assert [provenance[name] for name in ("states", "rank", "restarts")] == [[3, 2], 4, 2]
+    code, annotated, said = run("annotate", "new.lpcfg", "gold.mrg", "-j", "1")
+    assert (code, said) == (0, "60 trees read\n")
+    trees = [Tree.from_string(line) for line in annotated.splitlines()]
+    assert [tree.words() for tree in trees] == WORDS
+    assert all(re.fullmatch(r".+\[\d\]", label) for tree in trees for label in tree.tags())
+    write("other.mrg", "(ROOT (XX (NN dog) (NN dog)))\n")
+    code, output, said = run("annotate", "new.lpcfg", "other.mrg", "--binary", "-o", "out.mrg")
+    assert (code, output) == (0, "")
+    assert "1 trees have parts that the model does not know" in said
+    assert (files / "out.mrg").read_text() == "(ROOT+XX (NN^XX dog) (NN^XX dog))\n"
+    code, explained, _ = run("show", "new.lpcfg", "--symbol", "NP")
+    assert code == 0
+    assert re.search(r"^NP\^\S+\[\d\]  \d+\.\d %\n  rules     ", explained, re.MULTILINE)
+    assert "other symbols with the label NP: NP^" in explained
+    assert "nor has one this label" in refused(run("show", "new.lpcfg", "--symbol", "XX"))
+    assert "no model" in refused(run("show", "gold.mrg", "--symbol", "NP"))
+    assert "no latent states" in refused(run("show", "model.lpcfg", "--symbol", "NP"))
+
+
 def test_train_by_splitting_and_merging_and_go_on_with_em(run, files):
     options = ("--estimator", "split-merge", "--cycles", "2", "--keep-cycles")
     code, _, said = run("train", "gold.mrg", "-o", "new.lpcfg", *options)

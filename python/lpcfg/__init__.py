@@ -11,6 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from lpcfg._core import __version__
+from lpcfg.annotation import annotate_states, show_states
 from lpcfg.clean import Cleaning
 from lpcfg.clustering import ClusteringEstimator
 from lpcfg.em import EMEstimator
@@ -23,10 +24,12 @@ from lpcfg.errors import (
     ModelFileError,
     TreebankError,
 )
+from lpcfg.explanation import StateExplanation, explain_states
 from lpcfg.grammar import Grammar
 from lpcfg.grammar_file import load, load_many, save
 from lpcfg.latent_trees import Smoothing
 from lpcfg.lexicon_options import LexiconOptions
+from lpcfg.noise import Noise
 from lpcfg.parser import LabelledSpan, Parse, Parser, Pruning
 from lpcfg.parser_scores import Evaluation, evaluate_parser
 from lpcfg.pcfg import PCFGEstimator
@@ -58,6 +61,7 @@ __all__ = [
     "LexiconOptions",
     "LpcfgError",
     "ModelFileError",
+    "Noise",
     "PCFGEstimator",
     "Parse",
     "Parser",
@@ -71,20 +75,24 @@ __all__ = [
     "SpectralEstimator",
     "SpectralHMM",
     "SplitMergeEstimator",
+    "StateExplanation",
     "Symbol",
     "Transform",
     "Tree",
     "Treebank",
     "TreebankError",
     "__version__",
+    "annotate_states",
     "decode_spans",
     "embedded_trees",
     "evaluate",
     "evaluate_parser",
+    "explain_states",
     "load",
     "load_many",
     "read_trees",
     "save",
+    "show_states",
     "span_marginals",
 ]
 

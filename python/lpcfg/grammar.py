@@ -18,6 +18,7 @@ from lpcfg.latent import LatentStates
 from lpcfg.lexicon import Lexicon, lexicon_from_entries
 from lpcfg.notation import read_rules
 from lpcfg.symbol import Symbol
+from lpcfg.transform import Transform
 
 __all__ = ["Grammar"]
 
@@ -76,6 +77,15 @@ class Grammar:
         'ROOT'
         """
         return Cleaning.from_dict(self.provenance.get("cleaning", {}))
+
+    @property
+    def transform(self) -> Transform:
+        """How the trees that the grammar was learnt from were made binary.
+
+        >>> Grammar.from_string("S -> 'a'").transform.vertical
+        1
+        """
+        return Transform.from_dict(self.provenance.get("transform", {}))
 
     def __str__(self) -> str:
         states = "" if self.latent is None else f", {self.latent.size} latent parameters"

@@ -13,7 +13,7 @@ from lpcfg.lexicon import Lexicon
 from lpcfg.treebank import Treebank
 from lpcfg.word_table import initial_words
 
-__all__ = ["WordRows"]
+__all__ = ["WordRows", "word_emissions"]
 
 Floats = NDArray[np.float32]
 
@@ -37,7 +37,7 @@ class WordRows:
     def __init__(self, treebank: Treebank, lexicon: Lexicon, rare: int) -> None:
         self.lexicon = lexicon
         nodes = np.flatnonzero(treebank.word >= 0)
-        own, word_class = _emissions(treebank, lexicon, nodes)
+        own, word_class = word_emissions(treebank, lexicon, nodes)
         frequency = np.bincount(treebank.word[nodes])[treebank.word[nodes]]
         # Where no word is rare, all of them speak for the unknown ones.
         speaks = frequency <= rare if np.any(frequency <= rare) else frequency > 0
@@ -114,10 +114,17 @@ class WordRows:
         return rows
 
 
-def _emissions(
+def word_emissions(
     treebank: Treebank, lexicon: Lexicon, nodes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The emission of each preterminal node, and that of its word's class."""
+    """The emission of each preterminal node, and that of its word's class.
+
+    >>> from lpcfg import Tree
+    >>> from lpcfg.lexicon import lexicon_from_entries
+    >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
+    >>> word_emissions(bank, lexicon_from_entries([(0, "rain", 1.0)]), np.arange(2))
+    (array([0, 1]), array([1, 1]))
+    """
     word = treebank.word[nodes]
     columns: list[Whole] = [word, initial_words(treebank.words, word, treebank.start[nodes])]
     tags = [symbol.labels[-1] for symbol in treebank.symbols]

@@ -18,6 +18,7 @@ from lpcfg.parser import COMBINATIONS, DECODERS, Parser, Pruning
 __all__ = [
     "Commands",
     "add_command",
+    "add_jobs",
     "add_on_error",
     "add_parsing",
     "add_quiet",
@@ -79,6 +80,19 @@ def add_on_error(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--jobs``.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_jobs(parser)
+    >>> parser.parse_args([]).jobs
+    -1
+    """
+    parser.add_argument(
+        "-j", "--jobs", type=int, default=-1, metavar="N", help="threads (default: all cores)"
+    )
+
+
 def add_parsing(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the parser.
 
@@ -110,9 +124,7 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
         help="posteriors below which the chart is pruned, after the coarse and the fine pass; "
         f"0 for an exact search (default: {Pruning().coarse:g},{Pruning().fine:g})",
     )
-    parser.add_argument(
-        "-j", "--jobs", type=int, default=-1, metavar="N", help="threads (default: all cores)"
-    )
+    add_jobs(parser)
 
 
 def model_parser(path: str | PathLike[str], options: argparse.Namespace) -> Parser:
