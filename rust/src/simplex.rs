@@ -21,7 +21,7 @@ pub fn nearest_mixtures(
     cancel: &Cancel,
 ) -> Result<Vec<f64>, Cancelled> {
     assert!(anchors > 0 && gram.len() == anchors * anchors, "the products of the anchors");
-    assert!(products.len() % anchors == 0, "the products of the points");
+    assert!(products.len().is_multiple_of(anchors), "the products of the points");
     let mut weights = vec![0.0; products.len()];
     weights
         .par_chunks_exact_mut(anchors)
