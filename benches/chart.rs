@@ -34,6 +34,7 @@ fn options(decoder: Decoder) -> Options {
         combine: Combine::Posteriors,
         coarse_threshold: COARSE_THRESHOLD,
         threshold: THRESHOLD,
+        memory: usize::MAX,
         candidates: 1,
         marginals: false,
     }

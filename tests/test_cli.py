@@ -306,6 +306,7 @@ def test_parse_says_what_it_needs(run):
     assert message == "-k: several trees for a sentence need --json to tell them apart"
     assert "from 1 to" in refused(run("parse", "model.lpcfg", "--json", "-k", "0"))
     assert "threshold" in refused(run("parse", "model.lpcfg", "--prune", "2"))
+    assert "memory" in refused(run("parse", "model.lpcfg", "--memory", "0"))
     assert "n_jobs" in refused(run("parse", "model.lpcfg", "-j", "0"))
 
 

@@ -356,6 +356,39 @@ def test_long_sentences_fall_into_fragments_too():
     assert parse.tree.words() == words
 
 
+@pytest.mark.parametrize("memory", [1, 10_000, 100_000, 1_000_000])
+def test_a_sentence_with_little_memory_still_gets_a_tree(memory):
+    grammar = embedded_grammar()
+    words = ["the", "dog", "saw", "the", "bird", "and"] * 8 + ["the", "dog", "saw", "him", "."]
+    usual = Parser(grammar).analyze(words=words)
+    parse = Parser(grammar, memory=memory).analyze(words=words)
+    assert list(parse.tree.words()) == words
+    assert parse.tree.label == "ROOT"
+    assert [node.label for node in parse.tree.children].count("ROOT") == 0
+    if memory < 100_000:
+        assert parse.status == "fragments" != usual.status
+    if memory == 1_000_000:
+        assert parse == usual
+
+
+def test_an_exact_search_is_tightened_to_fit_the_memory():
+    grammar = embedded_grammar()
+    words = ["the", "dog", "saw", "the", "old", "bird", "in", "the", "park", "."]
+    exact = Parser(grammar, prune=None)
+    assert exact.analyze(words=words).status == "parsed"
+    statuses = {
+        Parser(grammar, prune=None, memory=memory).analyze(words=words).status
+        for memory in (1 << power for power in range(14, 22))
+    }
+    assert {"parsed", "tightened"} <= statuses
+
+
+@pytest.mark.parametrize("memory", [0, -1, 1.5, "1G", 1 << 63])
+def test_memory_is_a_number_of_bytes(memory):
+    with pytest.raises(InputError, match="memory must be a positive number of bytes"):
+        parser(memory=memory)
+
+
 def test_interrupt_stops_a_long_parse():
     # With all of its rules over 16 symbols, and nothing pruned, this would take hours.
     program = textwrap.dedent("""

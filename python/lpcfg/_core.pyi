@@ -112,6 +112,7 @@ class Parser:
         combine: str,
         coarse_threshold: float,
         threshold: float,
+        memory: int,
         candidates: int,
         marginals: bool,
     ) -> dict[str, npt.NDArray[Any]]:

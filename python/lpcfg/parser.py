@@ -35,7 +35,19 @@ DECODERS = ("max-f1", "max-recall", "max-rule", "viterbi")
 COMBINATIONS = ("posteriors", "trees")
 
 #: What became of a sentence; see :class:`Parse`.
-STATUSES = ("parsed", "loosened", "smoothed", "fragments", "backbone", "negative", "fewer")
+STATUSES = (
+    "parsed",
+    "loosened",
+    "smoothed",
+    "fragments",
+    "backbone",
+    "negative",
+    "fewer",
+    "tightened",
+)
+
+#: How many bytes the charts of a sentence may take: enough for sentences of several hundred words.
+MEMORY = 1 << 30
 
 _MOST = 10**9
 
@@ -75,7 +87,8 @@ class Parse:
 
     ``status`` says how the tree was found: ``parsed``, or after pruning less (``loosened``), or
     after letting every word have every tag (``smoothed``), or not at all (``fragments``: the
-    largest pieces that can be parsed stand side by side under a root). A linear latent model is
+    largest pieces that can be parsed stand side by side under a root), or after pruning more, so
+    that the charts fit into the memory they may take (``tightened``). A linear latent model is
     right only up to noise and may give a sentence a negative number for a probability, relative to
     whose size the spans then are (``negative``), or none; the answer is then that of its PCFG
     (``backbone``). Of several grammars, those that give a sentence no probability are left out if
@@ -108,8 +121,10 @@ class Parser:
     brackets, ``max-recall`` the expected number of right nodes of the binary tree (Goodman 1996),
     ``max-rule`` the product of the posterior probabilities of its rules (Petrov & Klein 2007),
     ``viterbi`` the tree's probability. ``prune`` is a :class:`Pruning`, one threshold for both
-    passes, or None for an exact and slow search. ``n_jobs`` is the number of threads, -1 for one on
-    each core; the result does not depend on it.
+    passes, or None for an exact and slow search. ``memory`` is how many bytes the charts of a
+    sentence may take; where they would take more, more is pruned, and a sentence that is still too
+    long is parsed in pieces. ``n_jobs`` is the number of threads, -1 for one on each core; the
+    result does not depend on it.
 
     Several grammars with latent states, learnt from the same trees but with different seeds, noise
     or estimators, share one pruned chart. They are combined by ``posteriors``: those of labelled
@@ -129,6 +144,7 @@ class Parser:
         decoder: str = "max-f1",
         combine: str = "posteriors",
         prune: Pruning | float | None = Pruning(),  # noqa: B008 - an immutable default
+        memory: int = MEMORY,
         n_jobs: int = -1,
     ) -> None:
         if decoder not in DECODERS:
@@ -149,10 +165,13 @@ class Parser:
                 raise InputError(
                     f"prune: the {name} threshold must be from 0 to below 1, not {threshold!r}"
                 )
+        if not isinstance(memory, int) or not 0 < memory < 1 << 63:
+            raise InputError(f"memory must be a positive number of bytes, not {memory!r}")
         self.grammars = grammars
         self.decoder = decoder
         self.combine = combine
         self.prune = prune
+        self.memory = memory
         self.n_jobs = n_jobs
         core, *others = (grammar.core for grammar in grammars)
         self._core = _core.Parser(core, others, threads=thread_count(n_jobs))
@@ -330,6 +349,7 @@ class Parser:
             combine=self.combine,
             coarse_threshold=self.prune.coarse,
             threshold=self.prune.fine,
+            memory=self.memory,
             candidates=candidates,
             marginals=marginals,
         )

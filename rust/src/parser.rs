@@ -3,9 +3,12 @@
 //! Several grammars may parse together, over one chart that the first of them prunes.
 
 mod analysis;
+mod fill;
+mod fragments;
 mod members;
 
 pub use analysis::{Analysis, Span, Status, WrittenTree};
+use fill::Filled;
 
 use std::sync::Arc;
 
@@ -17,10 +20,10 @@ use crate::chart::coarse::{CoarseChart, CoarseGrammar};
 use crate::chart::latent::LatentPass;
 use crate::chart::marginals::LabelMarginals;
 use crate::chart::mixture::Mixture;
-use crate::chart::pcfg::{Bounds, Chart, PcfgPass};
+use crate::chart::pcfg::{Chart, PcfgPass};
 use crate::chart::rule_posteriors::RulePosteriors;
 use crate::decode::{
-    Best, Derivation, ExpectedGain, KBest, Node, Objective, PackedForest, PcfgRules, Viterbi, cover,
+    Best, Derivation, ExpectedGain, KBest, Node, Objective, PackedForest, PcfgRules, Viterbi,
 };
 use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
 
@@ -57,6 +60,8 @@ pub struct Options {
     pub coarse_threshold: f64,
     /// Posteriors below which symbols are dropped before decoding.
     pub threshold: f64,
+    /// How many bytes the charts of a sentence may take; see [`fill`].
+    pub memory: usize,
     /// How many trees are wanted.
     pub candidates: usize,
     /// Whether the posteriors of all labelled spans are wanted.
@@ -65,10 +70,6 @@ pub struct Options {
 
 /// How much less is pruned on the second rung.
 const LOOSEN: f64 = 1e-3;
-
-/// Fragments wider than this are not looked for: without a tree that spans the sentence nothing
-/// prunes the chart, and its cost grows with the cube of the width.
-const WIDEST_FRAGMENT: usize = 15;
 
 /// How many derivations are looked at for each tree that is wanted, before giving up.
 const DERIVATIONS_PER_TREE: usize = 20;
@@ -143,6 +144,7 @@ impl Parser {
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<Analysis, Cancelled> {
+        let asked = options;
         let loose = Options {
             coarse_threshold: options.coarse_threshold * LOOSEN,
             threshold: options.threshold * LOOSEN,
@@ -161,9 +163,14 @@ impl Parser {
                 continue;
             }
             self.grammar().emissions().lookup_all(sentence, smoothed, &mut workspace.words);
-            if !self.fill(options, workspace, cancel)? {
-                continue;
-            }
+            let status = match self.fill(options, workspace, cancel)? {
+                Filled::Spanned { tightened: false } => status,
+                Filled::Spanned { tightened: true } => Status::Tightened,
+                Filled::NotSpanned => continue,
+                Filled::TooLarge => {
+                    return self.join_halves(sentence, asked, workspace, cancel);
+                }
+            };
             let rung = (status, smoothed);
             let status = self.consult(sentence, rung, options, workspace, cancel)?;
             let decoder = match (options.combine, options.decoder) {
@@ -179,38 +186,7 @@ impl Parser {
                 return Ok(self.finish(status, trees, options, workspace));
             }
         }
-        self.join_fragments(workspace, cancel)
-    }
-
-    /// Run the passes; false if no tree spans the sentence.
-    fn fill(
-        &self,
-        options: Options,
-        workspace: &mut Workspace,
-        cancel: &Cancel,
-    ) -> Result<bool, Cancelled> {
-        let Workspace { words, classes, coarse, pass, chart, .. } = workspace;
-        let mut bounds = Bounds::NONE;
-        if let (Some(grammar), Some(projection)) = (&self.coarse, self.grammar().projection()) {
-            classes.resize_with(words.len(), Vec::new);
-            for (word, merged) in words.iter().zip(classes.iter_mut()) {
-                merged.clear();
-                merged.extend(word.iter().map(|&(symbol, probability)| {
-                    (projection.class(symbol), projection.share(symbol) * probability)
-                }));
-            }
-            let classes = &classes[..words.len()];
-            if !coarse.run(grammar, classes, options.coarse_threshold, cancel)? {
-                return Ok(false);
-            }
-            bounds.mask = Some((coarse.mask(), projection));
-        }
-        pass.run(self.grammar(), words, bounds, options.threshold, chart, cancel)?;
-        if chart.log_probability() == f64::NEG_INFINITY {
-            return Ok(false);
-        }
-        chart.prune(options.threshold);
-        Ok(true)
+        self.join_fragments(options.memory, workspace, cancel)
     }
 
     /// The best trees of the chart, or none if pruning broke all of them.
@@ -239,45 +215,6 @@ impl Parser {
             Decoder::MaxRule => maximise(forest, rules, best, candidates, cancel),
             Decoder::Viterbi => maximise(forest, &Viterbi, best, candidates, cancel),
         }
-    }
-
-    /// The fewest fragments that cover the sentence, under the label of the commonest root.
-    fn join_fragments(
-        &self,
-        workspace: &mut Workspace,
-        cancel: &Cancel,
-    ) -> Result<Analysis, Cancelled> {
-        let bounds = Bounds { mask: None, widest: WIDEST_FRAGMENT };
-        let Workspace { words, pass, chart, best, marginals, .. } = workspace;
-        pass.run(self.grammar(), words, bounds, 0.0, chart, cancel)?;
-        marginals.prepare(self.grammar(), chart);
-        let forest = PackedForest { grammar: self.grammar(), chart, words };
-        best.fill(forest, &Viterbi, cancel)?;
-        let mut whole = Derivation { nodes: Vec::new(), log_probability: f64::NEG_INFINITY };
-        for fragment in cover(forest, best) {
-            let tree = best.subtree(forest, fragment.item, fragment.start, fragment.end);
-            whole.nodes.extend(tree.nodes);
-        }
-        let mut tree = self.write(&whole, workspace);
-        if let Some(&label) = self.commonest_root() {
-            let end = workspace.words.len() as u32;
-            tree.spans.insert(0, Span { label, start: 0, end, probability: 0.0 });
-        }
-        Ok(Analysis {
-            status: Status::Fragments,
-            log_probability: f64::NEG_INFINITY,
-            trees: vec![tree],
-            marginals: Vec::new(),
-        })
-    }
-
-    fn commonest_root(&self) -> Option<&u32> {
-        let roots = self.grammar().rules().roots();
-        let commonest = (0..roots.len() as u32)
-            .map(SymbolId)
-            .filter(|&symbol| !self.grammar().output().labels(symbol).is_empty())
-            .max_by(|a, b| roots[a.index()].total_cmp(&roots[b.index()]).then(b.cmp(a)))?;
-        self.grammar().output().labels(commonest).first()
     }
 }
 

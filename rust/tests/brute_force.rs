@@ -209,6 +209,7 @@ fn check_pruned_parser(case: &Case) -> Result<(), TestCaseError> {
         combine: Combine::Posteriors,
         coarse_threshold: 0.0,
         threshold: 0.0,
+        memory: usize::MAX,
         candidates: 1,
         marginals: true,
     };

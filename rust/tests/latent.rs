@@ -102,6 +102,7 @@ fn check_tree_probability(latent: &LatentCase) -> Result<(), TestCaseError> {
         combine: Combine::Posteriors,
         coarse_threshold: 0.0,
         threshold: 0.0,
+        memory: usize::MAX,
         candidates: 1,
         marginals: false,
     };

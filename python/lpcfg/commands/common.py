@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from lpcfg.errors import InputError
 from lpcfg.grammar_file import load_many
-from lpcfg.parser import COMBINATIONS, DECODERS, Parser, Pruning
+from lpcfg.parser import COMBINATIONS, DECODERS, MEMORY, Parser, Pruning
 
 __all__ = [
     "Commands",
@@ -124,6 +124,14 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
         help="posteriors below which the chart is pruned, after the coarse and the fine pass; "
         f"0 for an exact search (default: {Pruning().coarse:g},{Pruning().fine:g})",
     )
+    parser.add_argument(
+        "--memory",
+        type=count,
+        default=MEMORY >> 20,
+        metavar="MB",
+        help="what the charts of a sentence may take; where that is too little, more is pruned "
+        f"(default: {MEMORY >> 20})",
+    )
     add_jobs(parser)
 
 
@@ -141,6 +149,7 @@ def model_parser(path: str | PathLike[str], options: argparse.Namespace) -> Pars
         decoder=options.decoder,
         combine=options.combine,
         prune=options.prune,
+        memory=options.memory << 20,
         n_jobs=options.jobs,
     )
 

@@ -6,10 +6,10 @@
 //! outside pass does the reverse. Items that do not survive pass nothing on to their parts, which
 //! leaves the outside pass less to do and lets posteriors come out a little too small.
 
-use super::Cells;
 use super::mask::Mask;
 use super::scaling::{EMPTY, exponent, power_of_two};
 use super::vectors::{LANES, add_scaled, dot};
+use super::{Cells, refill};
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{GrammarError, Projection, SymbolId, UnaryClosure};
 use crate::widest::widest;
@@ -137,6 +137,20 @@ impl CoarseGrammar {
         })
     }
 
+    /// How many bytes the chart of a sentence of so many words takes at most.
+    pub fn chart_bytes(&self, words: usize) -> usize {
+        // Inside and outside, and the left items, which grow one by one: what grows may take up
+        // twice as much as is in it.
+        let bytes = |lanes: usize| {
+            let left = self.is_left.iter().take(lanes).filter(|&&left| left).count();
+            2 * lanes * size_of::<f32>() + 2 * left * size_of::<(u16, f32)>()
+        };
+        let mask = 3 * self.class_of_lane.len().div_ceil(64) * size_of::<u64>();
+        let others = size_of::<i32>() + size_of::<(u32, u32)>();
+        let cells = Cells::new(words).count();
+        cells * (bytes(self.wide_lanes) + mask + others) + words * bytes(self.unit_lanes)
+    }
+
     fn close_inside(&self, values: &mut [f32], scratch: &mut [f32]) {
         if self.chains.is_empty() {
             return;
@@ -262,18 +276,15 @@ impl CoarseChart {
             (&mut self.scratch, grammar.unit_lanes),
             (&mut self.accumulator, grammar.unit_lanes),
         ] {
-            vector.clear();
-            vector.resize(length, 0.0);
+            refill(vector, length, 0.0);
         }
         let lanes = grammar.unit_lanes;
         self.matrix.resize(lanes * lanes, 0.0);
         self.row_in_use.clear();
         self.row_in_use.resize(lanes, false);
         self.rows_in_use.clear();
-        self.exponents.clear();
-        self.exponents.resize(cells.count(), EMPTY);
-        self.left_ranges.clear();
-        self.left_ranges.resize(cells.count(), (0, 0));
+        refill(&mut self.exponents, cells.count(), EMPTY);
+        refill(&mut self.left_ranges, cells.count(), (0, 0));
         self.left_items.clear();
         self.mask.reset(cells.count(), grammar.class_of_lane.len());
     }

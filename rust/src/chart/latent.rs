@@ -11,6 +11,7 @@
 use super::contraction::{contract, expand};
 use super::pair_matrices::PairMatrices;
 use super::pcfg::Chart;
+use super::refill;
 use super::scaling::{EMPTY, exponent, power_of_two};
 use super::vectors::{add_scaled, dot};
 use crate::cancel::{Cancel, Cancelled};
@@ -125,16 +126,15 @@ impl LatentPass {
 
     fn reset(&mut self, grammar: &Grammar, latent: &Latent, chart: &Chart) {
         self.offsets.clear();
+        self.offsets.reserve_exact(chart.len() + 1);
         self.offsets.push(0);
         let mut end = 0;
         for item in 0..chart.len() {
             end += latent.states(chart.symbol(item));
             self.offsets.push(end);
         }
-        self.inside.clear();
-        self.inside.resize(end, 0.0);
-        self.exponents.clear();
-        self.exponents.resize(chart.cells().count(), EMPTY);
+        refill(&mut self.inside, end, 0.0);
+        refill(&mut self.exponents, chart.cells().count(), EMPTY);
         self.matrices.resize(grammar.pairs().number_of_pairs());
         self.item_of_symbol.resize(grammar.rules().number_of_symbols(), 0);
     }
@@ -295,8 +295,7 @@ impl LatentPass {
         if total == 0.0 || !total.is_finite() {
             return None;
         }
-        self.outside.clear();
-        self.outside.resize(self.inside.len(), 0.0);
+        refill(&mut self.outside, self.inside.len(), 0.0);
         for item in chart.items(top) {
             let outside = &mut self.outside[self.offsets[item]..self.offsets[item + 1]];
             for (outside, &root) in outside.iter_mut().zip(latent.root(chart.symbol(item))) {

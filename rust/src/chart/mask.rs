@@ -1,6 +1,6 @@
 //! What a coarse pass leaves to be built.
 
-use super::Cells;
+use super::{Cells, refill};
 use crate::grammar::SymbolId;
 
 /// Which classes survive in which spans.
@@ -15,8 +15,7 @@ pub struct Mask {
 impl Mask {
     pub(super) fn reset(&mut self, cells: usize, classes: usize) {
         self.words_per_cell = classes.div_ceil(64);
-        self.bits.clear();
-        self.bits.resize(cells * self.words_per_cell, 0);
+        refill(&mut self.bits, cells * self.words_per_cell, 0);
     }
 
     pub(super) fn allow(&mut self, cell: usize, class: u32) {
@@ -35,8 +34,7 @@ impl Mask {
         for (parents, bits) in
             [(&mut self.right_parents, &self.bits), (&mut self.left_parents, &self.bits)]
         {
-            parents.clear();
-            parents.resize(bits.len(), 0);
+            refill(parents, bits.len(), 0);
         }
         let is_empty = |bits: &[u64], cell: usize| bits[cell..cell + count].iter().all(|&b| b == 0);
         for (start, end) in cells.bottom_up() {

@@ -24,6 +24,13 @@ pub mod rule_posteriors;
 pub(crate) mod scaling;
 pub(crate) mod vectors;
 
+/// Fill a vector that is reused with a value, taking no more memory than it needs.
+fn refill<T: Clone>(vector: &mut Vec<T>, length: usize, value: T) {
+    vector.clear();
+    vector.reserve_exact(length);
+    vector.resize(length, value);
+}
+
 /// Numbering of the spans of a sentence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cells {

@@ -1,9 +1,9 @@
 //! Sparse inside-outside over the symbols of the grammar, where the coarse pass allows.
 
-use super::Cells;
 use super::edges::Edge;
 use super::mask::Mask;
 use super::scaling::{EMPTY, exponent, power_of_two};
+use super::{Cells, refill};
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{Grammar, PairIndex, Projection, SetWord, SymbolId, UnaryClosure};
 use crate::widest::widest;
@@ -151,12 +151,16 @@ impl Chart {
         }
     }
 
+    /// Bytes of each item, and of each cell, in the memory of a pass. What grows item by item may
+    /// take up twice as much as is in it; a set of symbols has at least one of them.
+    pub(crate) const ITEM_BYTES: usize =
+        2 * (size_of::<SymbolId>() + 2 * size_of::<f64>() + size_of::<SetWord>());
+    pub(crate) const CELL_BYTES: usize = 2 * size_of::<(u32, u32)>() + size_of::<i32>();
+
     fn reset(&mut self, words: usize) {
         self.cells = Cells::new(words);
-        self.ranges.clear();
-        self.ranges.resize(self.cells.count(), (0, 0));
-        self.exponents.clear();
-        self.exponents.resize(self.cells.count(), EMPTY);
+        refill(&mut self.ranges, self.cells.count(), (0, 0));
+        refill(&mut self.exponents, self.cells.count(), EMPTY);
         self.symbols.clear();
         self.inside.clear();
         self.outside.clear();
@@ -210,11 +214,13 @@ pub struct Bounds<'a> {
     pub mask: Option<(&'a Mask, &'a Projection)>,
     /// The number of words of the widest span.
     pub widest: usize,
+    /// The most items that the chart may have.
+    pub items: usize,
 }
 
 impl Bounds<'_> {
     /// Build everything.
-    pub const NONE: Self = Self { mask: None, widest: usize::MAX };
+    pub const NONE: Self = Self { mask: None, widest: usize::MAX, items: usize::MAX };
 }
 
 /// Memory for passes over a grammar, reused from sentence to sentence.
@@ -234,6 +240,7 @@ pub struct PcfgPass {
 impl PcfgPass {
     /// Fill `chart` for a sentence, given the emission probabilities of the preterminals of each
     /// word. Where a mask is given only what it allows is built, and no span wider than `widest`.
+    /// Returns false, with the chart half filled, if there would be more items than allowed.
     ///
     /// Outside values are exact with a `threshold` of zero; otherwise items whose posterior is
     /// below it pass nothing on to their parts.
@@ -245,7 +252,7 @@ impl PcfgPass {
         threshold: f64,
         chart: &mut Chart,
         cancel: &Cancel,
-    ) -> Result<(), Cancelled> {
+    ) -> Result<bool, Cancelled> {
         let pass = self;
         widest!(
             PcfgPass::run_portable,
@@ -257,7 +264,7 @@ impl PcfgPass {
                 threshold: f64,
                 chart: &mut Chart,
                 cancel: &Cancel,
-            ) -> Result<(), Cancelled>
+            ) -> Result<bool, Cancelled>
         )
     }
 
@@ -270,9 +277,12 @@ impl PcfgPass {
         threshold: f64,
         chart: &mut Chart,
         cancel: &Cancel,
-    ) -> Result<(), Cancelled> {
-        self.inside(grammar, words, bounds, chart, cancel)?;
-        self.outside(grammar, threshold, chart, cancel)
+    ) -> Result<bool, Cancelled> {
+        if !self.inside(grammar, words, bounds, chart, cancel)? {
+            return Ok(false);
+        }
+        self.outside(grammar, threshold, chart, cancel)?;
+        Ok(true)
     }
 
     #[inline(always)]
@@ -283,7 +293,7 @@ impl PcfgPass {
         bounds: Bounds<'_>,
         chart: &mut Chart,
         cancel: &Cancel,
-    ) -> Result<(), Cancelled> {
+    ) -> Result<bool, Cancelled> {
         let symbols = grammar.rules().number_of_symbols();
         let pairs = grammar.pairs().number_of_pairs();
         self.symbols.resize(symbols);
@@ -295,9 +305,8 @@ impl PcfgPass {
         chart.reset(words.len());
         let cells = chart.cells;
         self.sets.clear();
-        self.set_ranges.clear();
-        self.set_ranges.resize(cells.count(), (0, 0));
-        let Bounds { mask, widest } = bounds;
+        refill(&mut self.set_ranges, cells.count(), (0, 0));
+        let Bounds { mask, widest, items } = bounds;
         for width in 1..=words.len().min(widest) {
             cancel.check()?;
             for (start, emissions) in words[..=words.len() - width].iter().enumerate() {
@@ -325,9 +334,12 @@ impl PcfgPass {
                 };
                 self.close_inside(grammar.unary(), allows);
                 self.store(chart, cell, reference);
+                if chart.len() > items {
+                    return Ok(false);
+                }
             }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn sum_emissions(

@@ -21,6 +21,8 @@ pub enum Status {
     Negative = 5,
     /// Some of several latent models gave the sentence no probability: the answer of the others.
     Fewer = 6,
+    /// After pruning more, so that the charts fit into the memory.
+    Tightened = 7,
 }
 
 /// A labelled span of a tree as it is written, with its posterior.

@@ -170,7 +170,8 @@ impl PyParser {
     ///
     /// Returns a dictionary of arrays; read by `lpcfg.parser`.
     #[pyo3(signature = (
-        offsets, words, tags, *, decoder, combine, coarse_threshold, threshold, candidates, marginals
+        offsets, words, tags, *, decoder, combine, coarse_threshold, threshold, memory, candidates,
+        marginals
     ))]
     #[expect(clippy::too_many_arguments, reason = "options by name")]
     fn analyze<'py>(
@@ -183,6 +184,7 @@ impl PyParser {
         combine: &str,
         coarse_threshold: f64,
         threshold: f64,
+        memory: usize,
         candidates: usize,
         marginals: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
@@ -198,8 +200,15 @@ impl PyParser {
             "trees" => Combine::Trees,
             other => return Err(PyValueError::new_err(format!("no combination {other:?}"))),
         };
-        let options =
-            Options { decoder, combine, coarse_threshold, threshold, candidates, marginals };
+        let options = Options {
+            decoder,
+            combine,
+            coarse_threshold,
+            threshold,
+            memory,
+            candidates,
+            marginals,
+        };
         let words = words.as_ref().map(|array| array.as_slice()).transpose()?;
         let tags = tags.as_ref().map(|array| array.as_slice()).transpose()?;
         let tokens = self.tokens(words, tags)?;

@@ -1,0 +1,89 @@
+//! What to do where no tree spans a sentence, or where it is too long for one.
+
+use super::fill::DECODING_BYTES;
+use super::{Analysis, Options, Parser, Span, Status, Workspace, WrittenTree};
+use crate::cancel::{Cancel, Cancelled};
+use crate::chart::pcfg::Bounds;
+use crate::decode::{Derivation, PackedForest, Viterbi, cover};
+use crate::grammar::{SymbolId, Token};
+
+/// Fragments wider than this are not looked for: without a tree that spans the sentence nothing
+/// prunes the chart, and its cost grows with the cube of the width.
+const WIDEST_FRAGMENT: usize = 15;
+
+impl Parser {
+    /// The fewest fragments that cover the sentence, under the label of the commonest root.
+    pub(super) fn join_fragments(
+        &self,
+        memory: usize,
+        workspace: &mut Workspace,
+        cancel: &Cancel,
+    ) -> Result<Analysis, Cancelled> {
+        let Workspace { words, pass, chart, best, marginals, .. } = workspace;
+        let room = self.room(words.len(), memory);
+        let most = room.map_or(0, |room| room.items.min(room.decoding / DECODING_BYTES));
+        let mut bounds = Bounds { mask: None, widest: WIDEST_FRAGMENT, items: most };
+        while !pass.run(self.grammar(), words, bounds, 0.0, chart, cancel)? {
+            bounds.widest /= 2;
+            if bounds.widest <= 1 {
+                bounds = Bounds { widest: 1, ..Bounds::NONE };
+            }
+        }
+        marginals.prepare(self.grammar(), chart);
+        let forest = PackedForest { grammar: self.grammar(), chart, words };
+        best.fill(forest, &Viterbi, cancel)?;
+        let mut whole = Derivation { nodes: Vec::new(), log_probability: f64::NEG_INFINITY };
+        for fragment in cover(forest, best) {
+            let tree = best.subtree(forest, fragment.item, fragment.start, fragment.end);
+            whole.nodes.extend(tree.nodes);
+        }
+        let tree = self.write(&whole, workspace);
+        Ok(self.under_root(tree.spans, workspace.words.len(), Vec::new()))
+    }
+
+    /// Parse either half of a sentence that is too long to be parsed as a whole.
+    pub(super) fn join_halves(
+        &self,
+        sentence: &[Token],
+        options: Options,
+        workspace: &mut Workspace,
+        cancel: &Cancel,
+    ) -> Result<Analysis, Cancelled> {
+        let middle = sentence.len() / 2;
+        let (mut spans, mut marginals) = (Vec::new(), Vec::new());
+        for (half, first) in [(&sentence[..middle], 0), (&sentence[middle..], middle as u32)] {
+            let analysis = self.analyze(half, options, workspace, cancel)?;
+            let shift =
+                |span: Span| Span { start: span.start + first, end: span.end + first, ..span };
+            let own = analysis.trees.into_iter().next().map_or(Vec::new(), |tree| tree.spans);
+            // The root is written once, above both; a word is written in any case.
+            let is_root = own.first().map(|span| &span.label) == self.commonest_root();
+            let skipped = usize::from(is_root && own.len() > 1);
+            spans.extend(own.into_iter().skip(skipped).map(shift));
+            marginals.extend(analysis.marginals.into_iter().map(shift));
+        }
+        Ok(self.under_root(spans, sentence.len(), marginals))
+    }
+
+    /// Pieces side by side under the label of the commonest root.
+    fn under_root(&self, mut spans: Vec<Span>, words: usize, marginals: Vec<Span>) -> Analysis {
+        if let Some(&label) = self.commonest_root() {
+            spans.insert(0, Span { label, start: 0, end: words as u32, probability: 0.0 });
+        }
+        Analysis {
+            status: Status::Fragments,
+            log_probability: f64::NEG_INFINITY,
+            trees: vec![WrittenTree { spans, log_probability: f64::NEG_INFINITY }],
+            marginals,
+        }
+    }
+
+    fn commonest_root(&self) -> Option<&u32> {
+        let roots = self.grammar().rules().roots();
+        let commonest = (0..roots.len() as u32)
+            .map(SymbolId)
+            .filter(|&symbol| !self.grammar().output().labels(symbol).is_empty())
+            .max_by(|a, b| roots[a.index()].total_cmp(&roots[b.index()]).then(b.cmp(a)))?;
+        self.grammar().output().labels(commonest).first()
+    }
+}

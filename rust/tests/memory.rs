@@ -1,0 +1,195 @@
+//! The charts of a sentence stay within the memory they may take, and its trees stay trees.
+
+mod support;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::sync::Arc;
+
+use lpcfg_core::cancel::Cancel;
+use lpcfg_core::grammar::{Grammar, LatentArrays, Token};
+use lpcfg_core::parser::{Analysis, Combine, Decoder, Options, Parser, Status, Workspace};
+use support::Case;
+
+thread_local! {
+    static IN_USE: Cell<usize> = const { Cell::new(0) };
+    static MOST: Cell<usize> = const { Cell::new(0) };
+}
+
+/// The allocator of the system, which counts what each thread has.
+struct Counting;
+
+fn count(freed: usize, taken: usize) {
+    let in_use = IN_USE.get().saturating_sub(freed) + taken;
+    IN_USE.set(in_use);
+    MOST.set(MOST.get().max(in_use));
+}
+
+// SAFETY: everything is left to the allocator of the system.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(0, layout.size());
+        // SAFETY: as asked for by the caller.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(layout.size(), 0);
+        // SAFETY: as asked for by the caller.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        count(layout.size(), size);
+        // SAFETY: as asked for by the caller.
+        unsafe { System.realloc(pointer, layout, size) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+const SYMBOLS: u32 = 12;
+const STATES: u32 = 4;
+
+/// A grammar in which everything can be made of everything, but not with the same probability.
+fn grammar() -> Grammar {
+    let weight = |a: u32, b: u32, c: u32| f64::from((a * 7 + b * 13 + c * 29) % 31 + 1).powi(-3);
+    let mut binary = Vec::new();
+    for parent in 0..SYMBOLS {
+        for left in 0..SYMBOLS {
+            for right in 0..SYMBOLS {
+                binary.push((parent, left, right, 0.05 * weight(parent, left, right)));
+            }
+        }
+    }
+    let emission =
+        |word: u32| (0..SYMBOLS).map(move |a| (a, 0.1 * weight(a, word, word))).collect();
+    let case = Case {
+        symbols: SYMBOLS,
+        roots: vec![1.0; SYMBOLS as usize],
+        binary,
+        unary: vec![],
+        emissions: (0..3).map(emission).collect(),
+        labels: (0..SYMBOLS).map(|symbol| vec![symbol]).collect(),
+        coarse: (0..SYMBOLS).map(|symbol| symbol / 3).collect(),
+        weights: vec![1.0; SYMBOLS as usize],
+        sentence: vec![],
+    };
+    let states = STATES as usize;
+    let rules = case.binary.iter();
+    let arrays = LatentArrays {
+        states: vec![STATES; SYMBOLS as usize],
+        roots: vec![1.0; SYMBOLS as usize * states],
+        binary: rules.flat_map(|rule| vec![rule.3 as f32; states.pow(3)]).collect(),
+        binary_counts: vec![STATES.pow(3); case.binary.len()],
+        binary_positions: vec![],
+        profiles: vec![1.0; SYMBOLS as usize * states],
+        profile_symbols: (0..SYMBOLS).collect(),
+        entry_profiles: (0..3).flat_map(|_| 0..SYMBOLS).collect(),
+        tag_emissions: vec![1.0; SYMBOLS as usize * states],
+    };
+    case.grammar(true).with_latent(arrays).unwrap()
+}
+
+fn sentence(words: usize) -> Vec<Token> {
+    (0..words as u32).map(|place| Token::Word(place * place % 3)).collect()
+}
+
+fn options(decoder: Decoder, memory: usize) -> Options {
+    Options {
+        decoder,
+        combine: Combine::Posteriors,
+        coarse_threshold: 1e-6,
+        threshold: 1e-6,
+        memory,
+        candidates: 1,
+        marginals: false,
+    }
+}
+
+/// Parse, and return the most bytes that were in use at once.
+fn parse(
+    parser: &Parser,
+    words: usize,
+    options: Options,
+    workspace: &mut Workspace,
+) -> (Analysis, usize) {
+    let sentence = sentence(words);
+    let before = IN_USE.get();
+    MOST.set(before);
+    let analysis = parser.analyze(&sentence, options, workspace, &Cancel::new()).unwrap();
+    (analysis, MOST.get() - before)
+}
+
+/// Every word is a leaf once, and no span crosses another.
+fn assert_tree(analysis: &Analysis, words: usize) {
+    let spans = &analysis.trees[0].spans;
+    assert_eq!((spans[0].start, spans[0].end), (0, words as u32));
+    let mut open = vec![(0, words as u32)];
+    for span in spans {
+        while span.start >= open.last().unwrap().1 {
+            open.pop();
+        }
+        assert!(span.end <= open.last().unwrap().1, "{spans:?}");
+        open.push((span.start, span.end));
+    }
+    let leaves: Vec<u32> =
+        spans.iter().filter(|span| span.end - span.start == 1).map(|span| span.start).collect();
+    for word in 0..words as u32 {
+        assert!(leaves.contains(&word));
+    }
+}
+
+#[test]
+fn charts_stay_within_their_memory() {
+    let parser = Parser::new(Arc::new(grammar())).unwrap();
+    for decoder in [Decoder::MaxF1, Decoder::MaxRule] {
+        // What depends on the grammar alone is not counted.
+        let (_, constant) =
+            parse(&parser, 2, options(decoder, usize::MAX), &mut Workspace::default());
+        let mut seen = Vec::new();
+        for words in [8, 20] {
+            for power in (12..26).step_by(2) {
+                let memory = 1usize << power;
+                let mut workspace = Workspace::default();
+                let (analysis, most) =
+                    parse(&parser, words, options(decoder, memory), &mut workspace);
+                assert_tree(&analysis, words);
+                assert!(
+                    most <= memory + 2 * constant,
+                    "{words} words took {most} of {memory} bytes, and {constant} without any"
+                );
+                seen.push(analysis.status);
+                // Again with what the first time has left in the workspace.
+                let (again, _) = parse(&parser, words, options(decoder, memory), &mut workspace);
+                assert_eq!(again, analysis);
+            }
+        }
+        for status in [Status::Parsed, Status::Tightened, Status::Fragments] {
+            assert!(seen.contains(&status), "{status:?} is not among {seen:?}");
+        }
+    }
+}
+
+#[test]
+fn enough_memory_changes_nothing() {
+    let parser = Parser::new(Arc::new(grammar())).unwrap();
+    let parsed =
+        |memory| parse(&parser, 20, options(Decoder::MaxF1, memory), &mut Workspace::default()).0;
+    assert_eq!(parsed(1 << 30), parsed(usize::MAX));
+    assert_eq!(parsed(1 << 30).status, Status::Parsed);
+}
+
+#[test]
+fn a_sentence_that_is_far_too_long_is_parsed_in_pieces() {
+    let parser = Parser::new(Arc::new(grammar())).unwrap();
+    let (analysis, _) =
+        parse(&parser, 300, options(Decoder::MaxF1, 1 << 16), &mut Workspace::default());
+    assert_eq!(analysis.status, Status::Fragments);
+    assert_tree(&analysis, 300);
+    // The root is written once.
+    let root = &analysis.trees[0].spans[0];
+    let wide = analysis.trees[0].spans.iter().filter(|span| span.end - span.start > 50);
+    assert_eq!(wide.collect::<Vec<_>>(), [root]);
+}
