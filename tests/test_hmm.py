@@ -394,10 +394,10 @@ def test_what_is_saved_is_loaded(hmm, tmp_path):
 def test_files_that_hold_no_hmm(tmp_path):
     path = tmp_path / "model.lpcfg"
     lpcfg.save(lpcfg.Grammar.from_string("S -> 'go'"), path)
-    with pytest.raises(ModelFileError, match="holds a grammar, not an HMM"):
+    with pytest.raises(ModelFileError, match="holds a grammar, not a hidden Markov model"):
         HMM.load(path)
     known().save(path)
-    with pytest.raises(ModelFileError):
+    with pytest.raises(ModelFileError, match="holds a hidden Markov model, not a grammar"):
         lpcfg.load(path)
 
 
@@ -422,7 +422,7 @@ def test_damaged_files_are_refused(tmp_path, name, change, message):
     arrays = {key: file.array(key).copy() for key in file.names()}
     arrays[name] = change(arrays[name])
     document = {
-        "kind": "hmm",
+        "kind": "hidden Markov model",
         "unknown": "error",
         "decoder": "viterbi",
         "count_transitions": False,

@@ -39,6 +39,7 @@ from lpcfg.span_scores import SpanMarginals, SpanScores, SpanTree, decode_spans,
 from lpcfg.spectral import SpectralCut, SpectralEstimator
 from lpcfg.split_merge import SplitMergeEstimator
 from lpcfg.symbol import Symbol
+from lpcfg.tagger import Tagger
 from lpcfg.transform import Transform
 from lpcfg.tree import Tree
 from lpcfg.treebank import Treebank
@@ -77,6 +78,7 @@ __all__ = [
     "SplitMergeEstimator",
     "StateExplanation",
     "Symbol",
+    "Tagger",
     "Transform",
     "Tree",
     "Treebank",

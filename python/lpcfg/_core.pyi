@@ -15,6 +15,7 @@ __all__ = [
     "ModelFile",
     "PairCounts",
     "Parser",
+    "SecondOrderModel",
     "Sequences",
     "__version__",
     "clean_forest",
@@ -137,6 +138,19 @@ class HiddenMarkovModel:
     ) -> HiddenMarkovModel: ...
 
 @final
+class SecondOrderModel:
+    """A second-order model of words and their tags."""
+
+    def __new__(
+        cls,
+        *,
+        transitions: npt.NDArray[np.float64],
+        offsets: npt.NDArray[np.int64],
+        tags: npt.NDArray[np.uint32],
+        emissions: npt.NDArray[np.float64],
+    ) -> SecondOrderModel: ...
+
+@final
 class Sequences:
     """Sequences of symbols with a pool of threads to work on them."""
 
@@ -161,6 +175,14 @@ class Sequences:
         self, model: HiddenMarkovModel
     ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]:
         """The most probable states, and the log-probability of each sequence with its own."""
+
+    def best_tags(
+        self, model: SecondOrderModel
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]:
+        """The most probable tag of each word under a second-order model, and its probability."""
+
+    def tag_posteriors(self, model: SecondOrderModel) -> npt.NDArray[np.float64]:
+        """The probabilities of tags under a second-order model, a row for each word."""
 
     def passes(
         self, model: HiddenMarkovModel, sequence: int

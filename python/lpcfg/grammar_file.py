@@ -12,26 +12,13 @@ from numpy.typing import NDArray
 from lpcfg.errors import ModelFileError
 from lpcfg.grammar import Grammar
 from lpcfg.latent import LatentStates
-from lpcfg.lexicon import Lexicon
-from lpcfg.model_file import (
-    ModelFile,
-    pack_strings,
-    read_document,
-    unpack_strings,
-    write_model_file,
-)
+from lpcfg.lexicon_file import LEXICON_DOCUMENT, pack_lexicon, read_lexicon
+from lpcfg.model_file import ModelFile, read_document, write_model_file
 from lpcfg.symbol import Symbol
-from lpcfg.word_classes import word_classes_from_dict
 
 __all__ = ["is_model_file", "load", "load_many", "model_files", "save"]
 
-_DOCUMENT = {
-    "kind": str,
-    "symbols": list,
-    "word_classes": dict,
-    "lowercase_initial": bool,
-    "provenance": dict,
-}
+_DOCUMENT = {"symbols": list, **LEXICON_DOCUMENT, "provenance": dict}
 
 _LATENT = {
     np.float32: ("roots", "binary", "profiles", "tag_emissions"),
@@ -56,18 +43,14 @@ def save(grammar: Grammar, path: str | PathLike[str]) -> None:
     ...     print(*load(path).symbols)
     S NP VP
     """
-    lexicon = grammar.lexicon
+    lexicon_arrays, lexicon_document = pack_lexicon(grammar.lexicon)
     arrays: dict[str, NDArray[Any]] = {
         "roots": grammar.roots,
         "binary_rules": grammar.binary_rules,
         "binary_probabilities": grammar.binary_probabilities,
         "unary_rules": grammar.unary_rules,
         "unary_probabilities": grammar.unary_probabilities,
-        "emission_offsets": lexicon.offsets,
-        "emission_symbols": lexicon.symbols,
-        "emission_probabilities": _smallest(lexicon.probabilities),
-        **pack_strings("words", lexicon.words),
-        **pack_strings("classes", lexicon.classes),
+        **lexicon_arrays,
     }
     if grammar.coarse is not None and grammar.weights is not None:
         arrays |= {"coarse": grammar.coarse, "weights": grammar.weights}
@@ -76,26 +59,12 @@ def save(grammar: Grammar, path: str | PathLike[str]) -> None:
     document = {
         "kind": "grammar",
         "symbols": [symbol.to_json() for symbol in grammar.symbols],
-        "word_classes": lexicon.classifier.to_dict(),
-        "lowercase_initial": lexicon.lowercase_initial,
+        **lexicon_document,
         "provenance": dict(grammar.provenance),
     }
     if grammar.latent is not None:
         document["latent"] = grammar.latent.kind
     write_model_file(path, arrays, document)
-
-
-def _smallest(values: NDArray[np.float64]) -> NDArray[Any]:
-    """The same numbers in single precision, if none of them changes."""
-    single = values.astype(np.float32)
-    return single if np.array_equal(single, values) else values
-
-
-def _probabilities(file: ModelFile, name: str) -> NDArray[np.float64]:
-    """Undo :func:`_smallest`."""
-    if file.dtype(name) == np.float32:
-        return file.array(name, np.float32, (None,)).astype(np.float64)
-    return file.array(name, np.float64, (None,))
 
 
 def is_model_file(path: str | PathLike[str]) -> bool:
@@ -121,9 +90,7 @@ def load(path: str | PathLike[str]) -> Grammar:
     FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
     """
     file = ModelFile(path)
-    document = read_document(file, _DOCUMENT)
-    if document["kind"] != "grammar":
-        raise ModelFileError(f"{file.path}: holds a {document['kind']}, not a grammar")
+    document = read_document(file, _DOCUMENT, kind="grammar")
     try:
         grammar = _grammar(file, document)
         # The core checks all indices and probabilities as it takes them in.
@@ -176,15 +143,7 @@ def _grammar(file: ModelFile, document: dict[str, Any]) -> Grammar:
         binary_probabilities=file.array("binary_probabilities", np.float64, (None,)),
         unary_rules=file.array("unary_rules", np.uint32, (None, 2)),
         unary_probabilities=file.array("unary_probabilities", np.float64, (None,)),
-        lexicon=Lexicon(
-            words=unpack_strings(file, "words"),
-            classes=unpack_strings(file, "classes"),
-            classifier=word_classes_from_dict(document["word_classes"]),
-            offsets=file.array("emission_offsets", np.int64, (None,)),
-            symbols=file.array("emission_symbols", np.int32, (None,)),
-            probabilities=_probabilities(file, "emission_probabilities"),
-            lowercase_initial=document["lowercase_initial"],
-        ),
+        lexicon=read_lexicon(file, document),
         coarse=file.array("coarse", np.uint32, (count,)) if has_coarse else None,
         weights=file.array("weights", np.float64, (count,)) if has_coarse else None,
         latent=_latent(file, document) if "latent.states" in file.names() else None,

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lpcfg.errors import ModelFileError
 from lpcfg.hmm_parameters import HMMParameters
 from lpcfg.hmm_symbols import Item
 from lpcfg.model_file import (
@@ -47,7 +46,9 @@ def write_hmm(
     if parameters.ends is not None:
         arrays["ends"] = parameters.ends
     arrays |= _pack("symbols", symbols) | _pack("states", states)
-    write_model_file(path, arrays, {"kind": "hmm"} | {name: options[name] for name in _OPTIONS})
+    write_model_file(
+        path, arrays, {"kind": "hidden Markov model"} | {name: options[name] for name in _OPTIONS}
+    )
 
 
 def read_hmm(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -58,10 +59,7 @@ def read_hmm(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]
     FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
     """
     file = ModelFile(path)
-    document = read_document(file, {"kind": str})
-    if document["kind"] != "hmm":
-        raise ModelFileError(f"{file.path}: holds a {document['kind']}, not an HMM")
-    document = read_document(file, _OPTIONS)
+    document = read_document(file, _OPTIONS, kind="hidden Markov model")
     parts = {
         "initial": file.array("initial", np.float64, (None,)),
         "transitions": file.array("transitions", np.float64, (None, None)),

@@ -70,7 +70,9 @@ class Lexicon:
         object.__setattr__(self, "_word_ids", word_ids)
         object.__setattr__(self, "_class_ids", class_ids)
 
-    def encode(self, words: Sequence[str], tags: Sequence[str] | None = None) -> NDArray[np.int32]:
+    def encode(
+        self, words: Sequence[str], tags: Sequence[str | None] | None = None
+    ) -> NDArray[np.int32]:
         r"""The emission ids of a sentence; any string is a word.
 
         ``tags``, where they are known, matter only to a lexicon with a class for each tag.

@@ -47,11 +47,13 @@ def write_model_file(
     write_arrays_and_json(path, dict(arrays), text)
 
 
-def read_document(file: ModelFile, required: Mapping[str, type]) -> dict[str, Any]:
+def read_document(
+    file: ModelFile, required: Mapping[str, type], kind: str | None = None
+) -> dict[str, Any]:
     """Return the JSON document of a file, once it is known to have values of the required types.
 
     The types are those of JSON: ``dict``, ``list``, ``str``, ``int``, ``float`` (any number) and
-    ``bool``.
+    ``bool``. If a ``kind`` is given, the file must hold a model of that kind.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -65,16 +67,20 @@ def read_document(file: ModelFile, required: Mapping[str, type]) -> dict[str, An
     document = json.loads(file.json)
     if not isinstance(document, dict):
         raise ModelFileError(f"{file.path}: the JSON document is not an object")
+    if kind is not None:
+        required = {"kind": str, **required}
+        if document.get("kind", kind) != kind:
+            raise ModelFileError(f"{file.path}: holds a {document['kind']}, not a {kind}")
     missing = [key for key in required if key not in document]
     if missing:
         keys = ", ".join(map(repr, missing))
         raise ModelFileError(f"{file.path}: the JSON document lacks {keys}; train the model again")
-    for key, kind in required.items():
-        if not _is_a(document[key], kind):
+    for key, expected in required.items():
+        if not _is_a(document[key], expected):
             found = type(document[key]).__name__
             raise ModelFileError(
                 f"{file.path}: {key!r} in the JSON document is of type {found}, "
-                f"expected {kind.__name__}"
+                f"expected {expected.__name__}"
             )
     return document
 

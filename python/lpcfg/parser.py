@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from itertools import islice, pairwise, repeat, zip_longest
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,6 +50,12 @@ STATUSES = (
 MEMORY = 1 << 30
 
 _MOST = 10**9
+
+#: What stands for a tag that is not given.
+_NO_TAG = 2**32 - 1
+
+#: The tags of a sentence; None, beside words, where the grammar is to find one.
+Tags: TypeAlias = Sequence[str | None]
 
 #: Sentences that go to the core at once: enough to keep all threads busy, few enough to stream.
 BATCH = 256
@@ -186,22 +192,22 @@ class Parser:
         """
         return self.grammars[0]
 
-    def parse(
-        self, tags: Sequence[str] | None = None, *, words: Sequence[str] | None = None
-    ) -> Tree:
+    def parse(self, tags: Tags | None = None, *, words: Sequence[str] | None = None) -> Tree:
         r"""The best tree of a sentence given by its tags, its words, or both.
+
+        Beside words, tags may be None: those are for the grammar to find.
 
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
         >>> print(Parser(grammar).parse(["NP", "VP"]))
         (S (NP NP) (VP VP))
-        >>> print(Parser(grammar).parse(["NP", "VP"], words=["she", "sings"]))
-        (S (NP she) (VP sings))
+        >>> print(Parser(grammar).parse(["NP", None], words=["she", "rained"]))
+        (S (NP she) (VP rained))
         """
         return self.analyze(tags, words=words).tree
 
     def analyze(
         self,
-        tags: Sequence[str] | None = None,
+        tags: Tags | None = None,
         *,
         words: Sequence[str] | None = None,
         candidates: int = 1,
@@ -225,7 +231,7 @@ class Parser:
 
     def parse_many(
         self,
-        tags: Iterable[Sequence[str]] | None = None,
+        tags: Iterable[Tags] | None = None,
         *,
         words: Iterable[Sequence[str]] | None = None,
         batch_size: int = BATCH,
@@ -243,7 +249,7 @@ class Parser:
 
     def analyze_many(
         self,
-        tags: Iterable[Sequence[str]] | None = None,
+        tags: Iterable[Tags] | None = None,
         *,
         words: Iterable[Sequence[str]] | None = None,
         candidates: int = 1,
@@ -264,7 +270,7 @@ class Parser:
         return self._batches(_sentences(tags, words), candidates, batch_size)
 
     def marginals(
-        self, tags: Sequence[str] | None = None, *, words: Sequence[str] | None = None
+        self, tags: Tags | None = None, *, words: Sequence[str] | None = None
     ) -> NDArray[np.void]:
         """The probabilities of all labelled spans that were not pruned, as a structured array.
 
@@ -354,7 +360,9 @@ class Parser:
             marginals=marginals,
         )
 
-    def _tag_id(self, tag: str, row: int, place: int) -> int:
+    def _tag_id(self, tag: str | None, row: int, place: int) -> int:
+        if tag is None:
+            return _NO_TAG
         found = self.grammar.tag_ids.get(tag)
         if found is not None:
             return found
@@ -368,12 +376,15 @@ class Parser:
 class _Sentence(NamedTuple):
     """A sentence that can be parsed: tags or words or both, as many, at least one."""
 
-    tags: list[str] | None
+    tags: list[str | None] | None
     words: list[str] | None
 
     @property
     def tokens(self) -> list[str]:
-        return (self.tags if self.words is None else self.words) or []
+        if self.words is not None:
+            return self.words
+        # Without words, all tags are there.
+        return [tag for tag in self.tags or () if tag is not None]
 
 
 def _check_positive(name: str, number: int) -> None:
@@ -382,10 +393,10 @@ def _check_positive(name: str, number: int) -> None:
 
 
 def _sentences(
-    tags: Iterable[Sequence[str]] | None, words: Iterable[Sequence[str]] | None
+    tags: Iterable[Tags] | None, words: Iterable[Sequence[str]] | None
 ) -> Iterator[_Sentence]:
     if tags is None or words is None:
-        pairs: Iterable[tuple[Sequence[str] | None, Sequence[str] | None]] = zip(
+        pairs: Iterable[tuple[Tags | None, Sequence[str] | None]] = zip(
             repeat(None) if tags is None else tags,
             repeat(None) if words is None else words,
             strict=False,
@@ -399,9 +410,11 @@ def _sentences(
         yield _checked(own_tags, own_words, row)
 
 
-def _checked(tags: Sequence[str] | None, words: Sequence[str] | None, row: int) -> _Sentence:
+def _checked(tags: Tags | None, words: Sequence[str] | None, row: int) -> _Sentence:
     """A sentence, after checking that it can be parsed."""
-    sentence = _Sentence(_tokens("tags", tags, row), _tokens("words", words, row))
+    sentence = _Sentence(
+        _tokens("tags", tags, row, gaps=words is not None), _tokens("words", words, row)
+    )
     if sentence.tags is not None and sentence.words is not None:
         numbers = len(sentence.tags), len(sentence.words)
         if numbers[0] != numbers[1]:
@@ -413,7 +426,8 @@ def _checked(tags: Sequence[str] | None, words: Sequence[str] | None, row: int) 
     return sentence
 
 
-def _tokens(name: str, tokens: Sequence[str] | None, row: int) -> list[str] | None:
+def _tokens(name: str, tokens: Tags | None, row: int, gaps: bool = False) -> list[Any] | None:
+    """A list of strings; of None, too, if gaps are allowed."""
     if tokens is None:
         return None
     if isinstance(tokens, str):
@@ -423,7 +437,7 @@ def _tokens(name: str, tokens: Sequence[str] | None, row: int) -> list[str] | No
         )
     listed = list(tokens)
     for place, token in enumerate(listed):
-        if not isinstance(token, str):
+        if not isinstance(token, str) and not (gaps and token is None):
             raise InputError(f"sentence {row + 1}: {name}[{place}] must be a string, not {token!r}")
     return listed
 

@@ -5,7 +5,7 @@ use lpcfg_core::hmm::expectation::{
     expected_counts, expected_visits, log_probabilities, posteriors,
 };
 use lpcfg_core::hmm::viterbi::best_states;
-use lpcfg_core::hmm::{HmmError, Model, Sequences};
+use lpcfg_core::hmm::{HmmError, Model, SecondOrder, Sequences};
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 
@@ -201,6 +201,68 @@ proptest! {
     }
 }
 
+/// A second-order model over three tags and four words, with tags for each word.
+fn second_order() -> impl Strategy<Value = (Vec<f64>, Vec<Vec<(u32, f64)>>)> {
+    let number = || 0.01f64..1.0;
+    let entries =
+        proptest::sample::subsequence(vec![0u32, 1, 2], 1..=3).prop_flat_map(move |tags| {
+            let count = tags.len();
+            (Just(tags), proptest::collection::vec(number(), count))
+                .prop_map(|(tags, numbers)| tags.into_iter().zip(numbers).collect())
+        });
+    (proptest::collection::vec(number(), 64), proptest::collection::vec(entries, 4))
+}
+
+proptest! {
+    #[test]
+    fn tags_agree_with_the_enumeration_of_all_paths(
+        (transitions, entries) in second_order(),
+        listed in proptest::collection::vec(proptest::collection::vec(0u32..4, 1..5), 1..4),
+    ) {
+        let mut offsets = vec![0];
+        for tags in &entries {
+            offsets.push(offsets[offsets.len() - 1] + tags.len());
+        }
+        let (tags, emissions): (Vec<_>, Vec<_>) = entries.iter().flatten().copied().unzip();
+        let model = SecondOrder::new(3, transitions.clone(), offsets, tags, emissions).unwrap();
+        let mut expected = Vec::new();
+        for sentence in &listed {
+            let mut rows = vec![0.0; 3 * sentence.len()];
+            for mut number in 0..3usize.pow(sentence.len() as u32) {
+                let mut path = vec![];
+                let mut joint = 1.0;
+                let (mut first, mut second) = (3, 3);
+                for &word in sentence {
+                    let tag = number % 3;
+                    number /= 3;
+                    let entry = entries[word as usize].iter().find(|entry| entry.0 == tag as u32);
+                    joint *= transitions[16 * first + 4 * second + tag];
+                    joint *= entry.map_or(0.0, |entry| entry.1);
+                    (first, second) = (second, tag);
+                    path.push(tag);
+                }
+                joint *= transitions[16 * first + 4 * second + 3];
+                for (time, tag) in path.into_iter().enumerate() {
+                    rows[3 * time + tag] += joint;
+                }
+            }
+            for row in rows.chunks_mut(3) {
+                let total: f64 = row.iter().sum();
+                row.iter_mut().for_each(|value| *value /= total);
+            }
+            expected.extend(rows);
+        }
+        let (sentences, cancel) = (sequences(&listed), Cancel::new());
+        let found = model.posteriors(&sentences, &cancel).unwrap();
+        prop_assert!(all_close(&found, &expected), "{found:?} {expected:?}");
+        let best = model.best_tags(&sentences, &cancel).unwrap();
+        for ((tag, probability), row) in best.into_iter().zip(found.chunks(3)) {
+            prop_assert_eq!(probability, row.iter().copied().fold(0.0, f64::max));
+            prop_assert_eq!(row[tag as usize], probability);
+        }
+    }
+}
+
 /// A model and more sequences than a chunk holds, drawn without a library.
 fn many_sequences() -> (Parameters, Vec<Vec<u32>>) {
     let mut seed = 7u64;
@@ -279,6 +341,18 @@ fn what_is_wrong_is_refused() {
     }
     for offsets in [vec![], vec![0], vec![1, 2], vec![0, 1], vec![0, 2, 2], vec![0, 2, 1, 2]] {
         assert_eq!(Sequences::new(offsets, vec![0, 1]).unwrap_err(), HmmError::Offsets(2));
+    }
+    let one = || vec![1.0; 8];
+    assert!(SecondOrder::new(1, one(), vec![0, 1], vec![0], vec![0.5]).is_ok());
+    for (transitions, offsets, tags, emissions) in [
+        (vec![1.0; 7], vec![0, 1], vec![0], vec![0.5]),
+        (vec![0.0; 8], vec![0, 1], vec![0], vec![0.5]),
+        (one(), vec![0, 0], vec![], vec![]),
+        (one(), vec![0, 1], vec![1], vec![0.5]),
+        (one(), vec![0, 1], vec![0], vec![f64::NAN]),
+        (one(), vec![0, 1], vec![0], vec![]),
+    ] {
+        assert!(SecondOrder::new(1, transitions, offsets, tags, emissions).is_err());
     }
     let cancel = Cancel::new();
     let observed = sequences(&[vec![0], vec![1, 2]]);

@@ -16,7 +16,7 @@ from lpcfg.commands.common import (
     progress,
     say,
 )
-from lpcfg.commands.parse import read_sentences
+from lpcfg.commands.sentences import read_sentences
 from lpcfg.lm.aggregate_bigram import METHODS, AggregateBigram
 
 __all__ = ["add"]

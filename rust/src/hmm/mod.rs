@@ -2,17 +2,20 @@
 //!
 //! [`Model`] holds the parameters, [`Sequences`] what was observed. [`lattice`] has the forward and
 //! the backward algorithm, [`expectation`] what is read off them (log-probabilities, posteriors, and
-//! the expected counts of Baum and Welch), [`viterbi`] the most probable states. Numbers are scaled,
-//! not in logarithms.
+//! the expected counts of Baum and Welch), [`viterbi`] the most probable states. [`SecondOrder`] is for
+//! tagging: states depend on two before them, and words have few. Numbers are scaled, not in
+//! logarithms.
 
 pub mod expectation;
 mod kernels;
 pub mod lattice;
 mod log_product;
 mod model;
+mod second_order;
 mod sequences;
 pub mod viterbi;
 
 pub use lattice::Lattice;
 pub use model::{HmmError, Model};
+pub use second_order::SecondOrder;
 pub use sequences::Sequences;

@@ -2,7 +2,7 @@
 
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
-    PyUntypedArrayMethods,
+    PyReadonlyArray3, PyUntypedArrayMethods,
 };
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
@@ -15,7 +15,7 @@ use super::threads::thread_pool;
 use crate::cancel::Cancel;
 use crate::hmm::expectation::{expected_counts, expected_visits, log_probabilities, posteriors};
 use crate::hmm::viterbi::best_states;
-use crate::hmm::{HmmError, Lattice, Model, Sequences};
+use crate::hmm::{HmmError, Lattice, Model, SecondOrder, Sequences};
 
 impl IntoPyErr for HmmError {
     fn into_py_err(self, py: Python<'_>) -> PyErr {
@@ -45,6 +45,33 @@ impl PyModel {
     }
 }
 
+/// A second-order model of words and their tags.
+#[pyclass(name = "SecondOrderModel", module = "lpcfg._core", frozen)]
+struct PySecondOrder(SecondOrder);
+
+#[pymethods]
+impl PySecondOrder {
+    #[new]
+    #[pyo3(signature = (*, transitions, offsets, tags, emissions))]
+    fn new(
+        py: Python<'_>,
+        transitions: PyReadonlyArray3<'_, f64>,
+        offsets: PyReadonlyArray1<'_, i64>,
+        tags: PyReadonlyArray1<'_, u32>,
+        emissions: PyReadonlyArray1<'_, f64>,
+    ) -> PyResult<Self> {
+        let number = transitions.shape()[0].saturating_sub(1);
+        let (transitions, offsets) = (transitions.as_slice()?.to_vec(), unsigned(&offsets)?);
+        let (tags, emissions) = (tags.as_slice()?.to_vec(), emissions.as_slice()?.to_vec());
+        enter(py, |_| SecondOrder::new(number, transitions, offsets, tags, emissions)).map(Self)
+    }
+}
+
+/// A negative offset cannot ascend from zero: it is refused with the others.
+fn unsigned(offsets: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
+    Ok(offsets.as_slice()?.iter().map(|&offset| offset as usize).collect())
+}
+
 /// Sequences of symbols with a pool of threads to work on them.
 #[pyclass(name = "Sequences", module = "lpcfg._core", frozen)]
 struct PySequences {
@@ -61,8 +88,7 @@ impl PySequences {
         symbols: PyReadonlyArray1<'_, u32>,
         threads: usize,
     ) -> PyResult<Self> {
-        // A negative offset cannot ascend from zero: it is refused with the others.
-        let offsets = offsets.as_slice()?.iter().map(|&offset| offset as usize).collect();
+        let offsets = unsigned(&offsets)?;
         let symbols = symbols.as_slice()?.to_vec();
         let sequences = enter(py, |_| Sequences::new(offsets, symbols))?;
         Ok(Self { sequences, pool: thread_pool(py, threads)? })
@@ -131,6 +157,28 @@ impl PySequences {
         Ok((states.into_pyarray(py), logs.into_pyarray(py)))
     }
 
+    /// The most probable tag of each word under a second-order model, and its probability.
+    #[expect(clippy::type_complexity, reason = "a pair of arrays")]
+    fn best_tags<'py>(
+        &self,
+        py: Python<'py>,
+        model: &PySecondOrder,
+    ) -> PyResult<(Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<f64>>)> {
+        let best = self.run(py, |cancel| model.0.best_tags(&self.sequences, cancel))?;
+        let (tags, probabilities): (Vec<_>, Vec<_>) = best.into_iter().unzip();
+        Ok((tags.into_pyarray(py), probabilities.into_pyarray(py)))
+    }
+
+    /// The probabilities of tags under a second-order model, a row for each word.
+    fn tag_posteriors<'py>(
+        &self,
+        py: Python<'py>,
+        model: &PySecondOrder,
+    ) -> PyResult<Bound<'py, PyArray2<f64>>> {
+        let rows = self.run(py, |cancel| model.0.posteriors(&self.sequences, cancel))?;
+        matrix(py, rows, model.0.tags())
+    }
+
     /// The scaled forward and backward rows of one sequence, and what they are scaled by: the
     /// probability of each symbol given the earlier ones.
     #[expect(clippy::type_complexity, reason = "three arrays")]
@@ -177,5 +225,6 @@ fn matrix(py: Python<'_>, rows: Vec<f64>, columns: usize) -> PyResult<Bound<'_, 
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<PyModel>()?;
+    module.add_class::<PySecondOrder>()?;
     module.add_class::<PySequences>()
 }

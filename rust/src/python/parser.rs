@@ -143,6 +143,9 @@ fn latent_arrays(arrays: &Bound<'_, PyDict>) -> PyResult<LatentArrays> {
     })
 }
 
+/// What stands for the tag of a word that has none.
+const NO_TAG: u32 = u32::MAX;
+
 /// Grammars with a pool of threads.
 #[pyclass(name = "Parser", module = "lpcfg._core", frozen)]
 struct PyParser {
@@ -223,28 +226,33 @@ impl PyParser {
 impl PyParser {
     fn tokens(&self, words: Option<&[u32]>, tags: Option<&[u32]>) -> PyResult<Vec<Token>> {
         let emissions = self.parser.grammar().emissions();
-        let check = |ids: Option<&[u32]>, count: usize| {
-            let largest = ids.and_then(|ids| ids.iter().max());
-            match largest {
-                Some(&id) if id as usize >= count => {
-                    Err(PyValueError::new_err(format!("id {id} is out of range of {count}")))
-                }
-                _ => Ok(()),
-            }
-        };
-        check(words, emissions.number_of_words())?;
-        check(tags, emissions.number_of_tags())?;
+        check_ids(words.into_iter().flatten(), emissions.number_of_words())?;
+        // A word may be without a tag, but no token without both.
+        let given = tags.into_iter().flatten().filter(|&&tag| words.is_none() || tag != NO_TAG);
+        check_ids(given, emissions.number_of_tags())?;
         match (words, tags) {
             (Some(words), None) => Ok(words.iter().map(|&word| Token::Word(word)).collect()),
             (None, Some(tags)) => Ok(tags.iter().map(|&tag| Token::Tag(tag)).collect()),
             (Some(words), Some(tags)) if words.len() == tags.len() => Ok(words
                 .iter()
                 .zip(tags)
-                .map(|(&word, &tag)| Token::Tagged { word, tag })
+                .map(|(&word, &tag)| match tag {
+                    NO_TAG => Token::Word(word),
+                    tag => Token::Tagged { word, tag },
+                })
                 .collect()),
             (Some(_), Some(_)) => Err(PyValueError::new_err("words and tags differ in length")),
             (None, None) => Err(PyValueError::new_err("neither words nor tags are given")),
         }
+    }
+}
+
+fn check_ids<'a>(ids: impl Iterator<Item = &'a u32>, count: usize) -> PyResult<()> {
+    match ids.max() {
+        Some(&id) if id as usize >= count => {
+            Err(PyValueError::new_err(format!("id {id} is out of range of {count}")))
+        }
+        _ => Ok(()),
     }
 }
 
