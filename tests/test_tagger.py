@@ -4,6 +4,7 @@ import io
 import json
 import sys
 from collections import Counter
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -227,6 +228,23 @@ def test_scores(folder, capsys):
     assert capsys.readouterr().out.startswith("accuracy 9")
     assert main([*command, "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["accuracy"] > 97
+
+
+def test_a_tagger_is_learnt_with_a_grammar_and_helps_it(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    assert main(["train", "trees.mrg", "-o", "model", "--tagger", "with", "-q"]) == 0
+    assert Path("with").read_bytes() == Path("tags").read_bytes()
+    # As a tagger would have it that is always sure, and wrong.
+    monkeypatch.setattr(Tagger, "sure_tags", lambda _, many, **__: (["UH"] * len(s) for s in many))
+    command = ["parse", "model", "-i", "sentences.txt"]
+    trees = []
+    for options in ([], ["--tagger", "with"]):
+        assert main([*command, *options]) == 0
+        trees.append(capsys.readouterr().out.splitlines())
+    assert Tree.from_string(trees[0][2]).tags() == ["DT", "NN", "VBD", "."]
+    assert Tree.from_string(trees[1][2]).tags() == ["UH"] * 4
+    assert main(["train", "trees.mrg", "-o", "new", "--tagger", "./new"]) == 1
+    assert "need a file each" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ __all__ = [
     "Parse",
     "Parser",
     "Pruning",
+    "Tags",
     "tree_from_spans",
 ]
 

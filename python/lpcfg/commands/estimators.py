@@ -20,7 +20,14 @@ from lpcfg.split_merge import SplitMergeEstimator
 from lpcfg.transform import Transform
 from lpcfg.treebank import Treebank
 
-__all__ = ["ESTIMATORS", "Estimator", "add_estimators", "build_estimator", "default_vertical"]
+__all__ = [
+    "ESTIMATORS",
+    "Estimator",
+    "add_estimators",
+    "build_estimator",
+    "default_vertical",
+    "lexicon_options",
+]
 
 Number = TypeVar("Number", int, float)
 
@@ -65,6 +72,15 @@ def add_estimators(parser: argparse.ArgumentParser) -> None:
     _add_climbing(parser.add_argument_group("latent states (em, split-merge)"))
 
 
+def lexicon_options(options: argparse.Namespace) -> LexiconOptions:
+    """How the command line wants words to be dealt with.
+
+    >>> lexicon_options(argparse.Namespace(word_classes="english", rare=3)).classes
+    'english'
+    """
+    return LexiconOptions(classes=options.word_classes, rare=options.rare)
+
+
 def build_estimator(options: argparse.Namespace) -> Estimator:
     """The estimator that was chosen.
 
@@ -75,7 +91,7 @@ def build_estimator(options: argparse.Namespace) -> Estimator:
     >>> build_estimator(options).lexicon.rare
     5
     """
-    lexicon = LexiconOptions(classes=options.word_classes, rare=options.rare)
+    lexicon = lexicon_options(options)
     return ESTIMATORS[options.estimator].build(options, lexicon)
 
 

@@ -8,6 +8,7 @@ import math
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
+from itertools import tee
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,11 @@ from lpcfg.commands.common import (
     progress,
 )
 from lpcfg.commands.sentences import read_sentences
+from lpcfg.commands.tag import load_tagger
 from lpcfg.embedded import default_model
 from lpcfg.errors import InputError
 from lpcfg.grammar_file import is_model_file
-from lpcfg.parser import BATCH, Parse, Parser
+from lpcfg.parser import BATCH, Parse, Parser, Tags
 from lpcfg.tree import escape
 
 __all__ = ["add"]
@@ -46,7 +48,11 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "-i", "--input", default="-", metavar="FILE", help="sentences (default: standard input)"
     )
-    parser.add_argument("--tags", action="store_true", help="the input is tags, not words")
+    given = parser.add_mutually_exclusive_group()
+    given.add_argument("--tags", action="store_true", help="the input is tags, not words")
+    given.add_argument(
+        "--tagger", metavar="FILE", help="a tagger's model file: tags it is sure of are fixed"
+    )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--pretty", action="store_true", help="draw the trees")
     form.add_argument("--json", action="store_true", help="one JSON object a line, with all spans")
@@ -85,12 +91,15 @@ def _parses(
             if tokens:
                 yield tokens if options.tags else [escape(token) for token in tokens]
 
+    # Someone who types wants an answer after each line.
+    size = 1 if typed else BATCH
+    tags: Iterable[Tags] | None = nonblank() if options.tags else None
+    words = None if options.tags else nonblank()
+    if options.tagger and words is not None:
+        words, copy = tee(words)
+        tags = load_tagger(options.tagger, options.jobs).sure_tags(copy, batch_size=size)
     parses = parser.analyze_many(
-        tags=nonblank() if options.tags else None,
-        words=None if options.tags else nonblank(),
-        candidates=options.candidates,
-        # Someone who types wants an answer after each line.
-        batch_size=1 if typed else BATCH,
+        tags=tags, words=words, candidates=options.candidates, batch_size=size
     )
     for parse in parses:
         while not filled.popleft():

@@ -25,7 +25,7 @@ from lpcfg.tagger import BATCH, Tagger
 from lpcfg.tree import escape
 from lpcfg.treebank import Treebank
 
-__all__ = ["add"]
+__all__ = ["add", "load_tagger"]
 
 
 def add(commands: Commands) -> None:
@@ -102,14 +102,20 @@ def _treebank(options: argparse.Namespace) -> Treebank:
     return treebank
 
 
-def _load(options: argparse.Namespace) -> Tagger:
-    tagger = Tagger.load(options.model)
-    tagger.n_jobs = options.jobs
+def load_tagger(path: str, jobs: int) -> Tagger:
+    """Read a tagger that is to use so many threads.
+
+    >>> load_tagger("missing.lpcfg", 1)
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
+    """
+    tagger = Tagger.load(path)
+    tagger.n_jobs = jobs
     return tagger
 
 
 def _apply(options: argparse.Namespace) -> None:
-    tagger = _load(options)
+    tagger = load_tagger(options.model, options.jobs)
     typed = options.input == "-" and sys.stdin.isatty()
     sentences = progress(read_sentences(options.input), options.quiet or typed)
     for words, tags in _tagged(tagger, sentences, typed):
@@ -143,5 +149,5 @@ def _evaluate(options: argparse.Namespace) -> None:
     def watched(tags: Iterable[list[str]]) -> Iterable[list[str]]:
         return progress(tags, options.quiet, total=len(treebank))
 
-    scores = evaluate_tagger(_load(options), treebank, watched)
+    scores = evaluate_tagger(load_tagger(options.model, options.jobs), treebank, watched)
     print(json.dumps(scores.to_dict()) if options.json else scores)

@@ -15,10 +15,17 @@ from lpcfg.commands.common import (
     count,
     say,
 )
-from lpcfg.commands.estimators import add_estimators, build_estimator, default_vertical
+from lpcfg.commands.estimators import (
+    add_estimators,
+    build_estimator,
+    default_vertical,
+    lexicon_options,
+)
+from lpcfg.errors import InputError
 from lpcfg.grammar_file import save
 from lpcfg.lexicon_options import LexiconOptions
 from lpcfg.reader import ReadReport
+from lpcfg.tagger import Tagger
 from lpcfg.transform import Transform
 from lpcfg.treebank import Treebank
 
@@ -45,6 +52,9 @@ def add(commands: Commands) -> None:
     _add_transform(parser.add_argument_group("how trees become binary"))
     _add_cleaning(parser.add_argument_group("what is removed from trees"))
     _add_lexicon(parser.add_argument_group("words"))
+    parser.add_argument(
+        "--tagger", metavar="FILE", help="learn a part-of-speech tagger too, and write it here"
+    )
     add_estimators(parser)
     add_quiet(parser)
 
@@ -133,6 +143,10 @@ def _add_lexicon(group: argparse._ArgumentGroup) -> None:
 def _train(options: argparse.Namespace) -> None:
     target = Path(options.output)
     check_target(target, options.treebank)
+    if options.tagger:
+        check_target(Path(options.tagger), options.treebank)
+        if Path(options.tagger).resolve() == target.resolve():
+            raise InputError(f"{target}: grammar and tagger need a file each")
     estimator = build_estimator(options)
     collapse = not options.keep_unary
     transform = Transform(
@@ -162,3 +176,6 @@ def _train(options: argparse.Namespace) -> None:
     grammar = estimator.fit(treebank).grammar_
     save(grammar, target)
     say(f"{grammar}\nsaved to {target}, {target.stat().st_size / 1e6:.1f} MB", options.quiet)
+    if options.tagger:
+        Tagger(lexicon=lexicon_options(options)).fit(treebank).save(options.tagger)
+        say(f"its tagger saved to {options.tagger}", options.quiet)
