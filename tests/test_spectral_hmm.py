@@ -7,8 +7,9 @@ import pytest
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 
-from lpcfg import HMM, InputError, SpectralHMM
+from lpcfg import HMM, InputError, ModelFileError, SpectralHMM
 from lpcfg.hmm_parameters import HMMParameters
+from lpcfg.model_file import ModelFile, read_document, write_model_file
 from lpcfg.observable_operators import ObservableOperators, Triples
 
 STATES, SYMBOLS = 3, 5
@@ -116,3 +117,37 @@ def test_customs_and_mistakes():
         SpectralHMM().fit([["a", "b"], ["c"]])
     with pytest.raises(InputError, match="no sequences"):
         SpectralHMM().fit([])
+
+
+@pytest.mark.parametrize("names", [("a", "b", "c", "d"), (3, 5, 8, 9)])
+def test_what_is_saved_is_loaded(names, tmp_path):
+    sequences = [[names[i % 4] for i in range(n)] for n in range(3, 9)]
+    learnt = SpectralHMM(n_states=3, unknown="ignore").fit(sequences)
+    learnt.save(tmp_path / "model")
+    loaded = SpectralHMM.load(tmp_path / "model")
+    assert (loaded.n_states, loaded.unknown, loaded.symbols_) == (3, "ignore", names)
+    np.testing.assert_array_equal(loaded.predict_next(sequences), learnt.predict_next(sequences))
+
+
+@pytest.mark.parametrize(
+    ("array", "change", "message"),
+    [
+        ("end", lambda end: end[:-1], "end"),
+        ("operators", lambda operators: operators * np.inf, "finite"),
+        ("operators", lambda operators: operators[:1], "operators"),
+    ],
+)
+def test_damaged_files_are_refused(array, change, message, tmp_path):
+    path = tmp_path / "model"
+    SpectralHMM().fit([["a", "b", "a", "a"]]).save(path)
+    file = ModelFile(path)
+    arrays = {name: file.array(name).copy() for name in file.names()}
+    write_model_file(path, arrays | {array: change(arrays[array])}, read_document(file, {}))
+    with pytest.raises(ModelFileError, match=message):
+        SpectralHMM.load(path)
+
+
+def test_other_models_are_refused(tmp_path):
+    HMM(n_states=2).fit([["a", "b", "a"]]).save(tmp_path / "model")
+    with pytest.raises(ModelFileError, match="hidden Markov model"):
+        SpectralHMM.load(tmp_path / "model")

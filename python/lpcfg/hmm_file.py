@@ -19,7 +19,7 @@ from lpcfg.model_file import (
     write_model_file,
 )
 
-__all__ = ["read_hmm", "write_hmm"]
+__all__ = ["pack_items", "read_hmm", "unpack_items", "write_hmm"]
 
 _OPTIONS = {"unknown": str, "decoder": str, "count_transitions": bool}
 
@@ -45,7 +45,7 @@ def write_hmm(
     arrays = {name: getattr(parameters, name) for name in ("initial", "transitions", "emissions")}
     if parameters.ends is not None:
         arrays["ends"] = parameters.ends
-    arrays |= _pack("symbols", symbols) | _pack("states", states)
+    arrays |= pack_items("symbols", symbols) | pack_items("states", states)
     write_model_file(
         path, arrays, {"kind": "hidden Markov model"} | {name: options[name] for name in _OPTIONS}
     )
@@ -65,20 +65,33 @@ def read_hmm(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]
         "transitions": file.array("transitions", np.float64, (None, None)),
         "emissions": file.array("emissions", np.float64, (None, None)),
         "ends": file.array("ends", np.float64, (None,)) if "ends" in file.names() else None,
-        "symbols": _unpack(file, "symbols"),
-        "states": _unpack(file, "states"),
+        "symbols": unpack_items(file, "symbols"),
+        "states": unpack_items(file, "states"),
     }
     return parts, {name: document[name] for name in _OPTIONS}
 
 
-def _pack(name: str, items: tuple[Item, ...]) -> dict[str, NDArray[Any]]:
-    """Strings as strings are packed everywhere, numbers as an array."""
+def pack_items(name: str, items: tuple[Item, ...]) -> dict[str, NDArray[Any]]:
+    """Names of symbols: strings as they are packed everywhere, numbers as an array.
+
+    >>> pack_items("symbols", (3, 5))
+    {'symbols': array([3, 5])}
+    """
     if any(isinstance(item, str) for item in items):
         return pack_strings(name, [str(item) for item in items])
     return {name: np.array(items, dtype=np.int64)}
 
 
-def _unpack(file: ModelFile, name: str) -> tuple[Item, ...]:
+def unpack_items(file: ModelFile, name: str) -> tuple[Item, ...]:
+    """What :func:`pack_items` packed.
+
+    >>> import tempfile, pathlib
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "names.lpcfg")
+    ...     write_model_file(path, pack_items("symbols", ("tick", "tock")), {"kind": "names"})
+    ...     unpack_items(ModelFile(path), "symbols")
+    ('tick', 'tock')
+    """
     if name in file.names():
         return tuple(file.array(name, np.int64, (None,)).tolist())
     return unpack_strings(file, name)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Self
+from os import PathLike
+from typing import Self, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
-from lpcfg.errors import InputError
+from lpcfg.errors import InputError, ModelFileError
+from lpcfg.hmm_file import pack_items, unpack_items
 from lpcfg.hmm_symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
+from lpcfg.model_file import ModelFile, read_document, write_model_file
 from lpcfg.observable_operators import ObservableOperators, Triples
 from lpcfg.threads import one_thread
 
 __all__ = ["SpectralHMM"]
+
+_KIND = "spectral hidden Markov model"
 
 
 @dataclass(eq=False, repr=False)
@@ -92,6 +97,48 @@ class SpectralHMM(BaseEstimator):  # type: ignore[misc]
         """
         offsets, symbols = self._encode(sequences)
         return self.operators_.next_probabilities(offsets, symbols)
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to a file; :meth:`load` reads it.
+
+        >>> import tempfile, pathlib
+        >>> hmm = SpectralHMM(n_states=2).fit([["a", "b"] * 5, ["b", "a"] * 5])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "model.lpcfg")
+        ...     hmm.save(path)
+        ...     SpectralHMM.load(path).predict_next([["a"]]).round(3)
+        array([[0., 1.]])
+        """
+        check_is_fitted(self, "operators_")
+        arrays = {name: getattr(self.operators_, name) for name in ("start", "operators", "end")}
+        document = {"kind": _KIND, "unknown": self.unknown}
+        write_model_file(path, arrays | pack_items("symbols", self.symbols_), document)
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> SpectralHMM:
+        """Read a model that :meth:`save` has written, after checking it.
+
+        >>> SpectralHMM.load("missing.lpcfg")
+        Traceback (most recent call last):
+        FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
+        """
+        file = ModelFile(path)
+        document = read_document(file, {"unknown": str}, kind=_KIND)
+        symbols = unpack_items(file, "symbols")
+        start = file.array("start", np.float64, (None,))
+        states = len(start)
+        operators = file.array("operators", np.float64, (len(symbols), states, states))
+        end = file.array("end", np.float64, (states,))
+        if not all(np.isfinite(array).all() for array in (start, operators, end)):
+            raise ModelFileError(f"{file.path}: operators must be finite numbers")
+        if document["unknown"] not in get_args(Unknown):
+            raise ModelFileError(
+                f"{file.path}: unknown must be one of {', '.join(get_args(Unknown))}"
+            )
+        hmm = cls(n_states=states, unknown=document["unknown"])
+        hmm.operators_ = ObservableOperators(start, operators, end)
+        hmm.symbols_ = symbols
+        return hmm
 
     def _encode(self, sequences: Sequences) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
         check_is_fitted(self, "operators_")
