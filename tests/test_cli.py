@@ -173,6 +173,24 @@ def test_train_by_clustering_then_annotate_and_explain(run, files):
     assert "no latent states" in refused(run("show", "model.lpcfg", "--symbol", "NP"))
 
 
+def test_train_a_family_of_models_and_parse_with_it(run, files):
+    options = "--estimator clustering --noise add,mul --sigma 0.1 --models 3 --ramp 5,50 -j 1"
+    code, _, said = run("train", "gold.mrg", "-o", "family", *options.split())
+    assert code == 0
+    assert "3 models in family" in said
+    names = ["00-add-0.1.lpcfg", "01-mul-0.1.lpcfg", "02-add-0.1.lpcfg"]
+    assert sorted(file.name for file in (files / "family").iterdir()) == names
+    assert load("family/00-add-0.1.lpcfg").provenance["restarts"] == 1
+    assert run("parse", "family", "-i", "text.txt")[0] == 0
+    noise = ("--noise", "add")
+    message = refused(run("train", "gold.mrg", "-o", "model.lpcfg", *noise))
+    assert message == "model.lpcfg: this is a file; name a folder for the models"
+    assert "there is no folder no" in refused(run("train", "gold.mrg", "-o", "no/m", *noise))
+    assert "spectral, clustering" in refused(run("train", "gold.mrg", "-o", "other", *noise))
+    salt = ("--noise", "salt", "--estimator", "spectral")
+    assert "not 'salt'" in refused(run("train", "gold.mrg", "-o", "other", *salt))
+
+
 def test_train_by_splitting_and_merging_and_go_on_with_em(run, files):
     options = ("--estimator", "split-merge", "--cycles", "2", "--keep-cycles")
     code, _, said = run("train", "gold.mrg", "-o", "new.lpcfg", *options)

@@ -30,6 +30,7 @@ from lpcfg.grammar_file import load, load_many, save
 from lpcfg.latent_trees import Smoothing
 from lpcfg.lexicon_options import LexiconOptions
 from lpcfg.noise import Noise
+from lpcfg.noisy_models import NoisyModels
 from lpcfg.parser import LabelledSpan, Parse, Parser, Pruning
 from lpcfg.parser_scores import Evaluation, evaluate_parser
 from lpcfg.pcfg import PCFGEstimator
@@ -63,6 +64,7 @@ __all__ = [
     "LpcfgError",
     "ModelFileError",
     "Noise",
+    "NoisyModels",
     "PCFGEstimator",
     "Parse",
     "Parser",

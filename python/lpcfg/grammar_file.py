@@ -16,7 +16,7 @@ from lpcfg.lexicon_file import LEXICON_DOCUMENT, pack_lexicon, read_lexicon
 from lpcfg.model_file import ModelFile, read_document, write_model_file
 from lpcfg.symbol import Symbol
 
-__all__ = ["is_model_file", "load", "load_many", "model_files", "save"]
+__all__ = ["is_model_file", "load", "load_many", "load_provenance", "model_files", "save"]
 
 _DOCUMENT = {"symbols": list, **LEXICON_DOCUMENT, "provenance": dict}
 
@@ -101,6 +101,18 @@ def load(path: str | PathLike[str]) -> Grammar:
             raise
         raise ModelFileError(f"{file.path}: {error}") from error
     return grammar
+
+
+def load_provenance(path: str | PathLike[str]) -> dict[str, Any]:
+    """Where a grammar comes from, without reading the rest of it.
+
+    >>> from lpcfg.embedded import default_model
+    >>> load_provenance(default_model())["transform"]["binarize"]
+    'right'
+    """
+    document = read_document(ModelFile(path), _DOCUMENT, kind="grammar")
+    provenance: dict[str, Any] = document["provenance"]
+    return provenance
 
 
 def model_files(path: str | PathLike[str]) -> list[Path]:

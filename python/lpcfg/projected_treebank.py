@@ -42,7 +42,12 @@ class ProjectedTreebank:
     features: NodeFeatures
     projections: NodeProjections
 
-    def with_noise(self, noise: Noise, generator: np.random.Generator) -> ProjectedTreebank:
+    def with_noise(
+        self,
+        noise: Noise,
+        generator: np.random.Generator,
+        progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+    ) -> ProjectedTreebank:
         """The same with noise in the projections; only dropout decomposes the features again.
 
         >>> from lpcfg import SpectralEstimator, Tree
@@ -54,7 +59,9 @@ class ProjectedTreebank:
         symbol, clean = self.treebank.symbol, self.projections
         with one_thread():
             if noise.kind == "dropout":
-                noisy = project_nodes(symbol, self.features, clean.ranks, generator, noise=noise)
+                noisy = project_nodes(
+                    symbol, self.features, clean.ranks, generator, noise=noise, progress=progress
+                )
             else:
                 noisy = clean.disturbed(symbol, noise, generator)
         return replace(self, projections=noisy)
@@ -158,7 +165,7 @@ class ProjectingEstimator(ABC):
         generator = np.random.default_rng(seeds)
         noisy = projected
         if self.noise is not None:
-            noisy = projected.with_noise(self.noise, generator)
+            noisy = projected.with_noise(self.noise, generator, self.progress)
         return replace(
             projected.backbone,
             latent=self.latent_states(noisy, generator),

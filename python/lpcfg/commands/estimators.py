@@ -174,9 +174,9 @@ def _add_projecting(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--restarts",
         type=count,
-        default=clustering.restarts,
         metavar="N",
-        help=f"clustering: the best of N runs of k-means is taken (default: {clustering.restarts})",
+        help="clustering: the best of N runs of k-means is taken "
+        f"(default: {clustering.restarts}; 1 with noise, where more do no better)",
     )
 
 
@@ -260,7 +260,7 @@ def _clustering(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimat
         smoothing=options.smoothing,
         few=few,
         many=many,
-        restarts=options.restarts,
+        restarts=options.restarts or (1 if options.noise else default.restarts),
         word_smoothing=options.state_smoothing[0],
         class_smoothing=options.state_smoothing[1],
         lexicon=lexicon,
@@ -279,6 +279,7 @@ def _em(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
         held_out=options.held_out,
         lexicon=lexicon,
         random_state=options.seed,
+        n_jobs=options.jobs,
         progress=lambda steps: progress(steps, options.quiet, unit=" iterations"),
     )
 
@@ -295,6 +296,7 @@ def _split_merge(options: argparse.Namespace, lexicon: LexiconOptions) -> Estima
         each_cycle=keep if options.keep_cycles else None,
         lexicon=lexicon,
         random_state=options.seed,
+        n_jobs=options.jobs,
         progress=lambda cycles: progress(cycles, options.quiet, unit=" cycles"),
     )
 

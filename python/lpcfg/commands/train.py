@@ -9,6 +9,7 @@ from lpcfg.clean import Cleaning
 from lpcfg.commands.common import (
     Commands,
     add_command,
+    add_jobs,
     add_on_error,
     add_quiet,
     check_target,
@@ -21,6 +22,7 @@ from lpcfg.commands.estimators import (
     default_vertical,
     lexicon_options,
 )
+from lpcfg.commands.family import add_family, check_folder, train_family
 from lpcfg.errors import InputError
 from lpcfg.grammar_file import save
 from lpcfg.lexicon_options import LexiconOptions
@@ -56,6 +58,8 @@ def add(commands: Commands) -> None:
         "--tagger", metavar="FILE", help="learn a part-of-speech tagger too, and write it here"
     )
     add_estimators(parser)
+    add_family(parser)
+    add_jobs(parser)
     add_quiet(parser)
 
 
@@ -142,7 +146,10 @@ def _add_lexicon(group: argparse._ArgumentGroup) -> None:
 
 def _train(options: argparse.Namespace) -> None:
     target = Path(options.output)
-    check_target(target, options.treebank)
+    if options.noise:
+        check_folder(target)
+    else:
+        check_target(target, options.treebank)
     if options.tagger:
         check_target(Path(options.tagger), options.treebank)
         if Path(options.tagger).resolve() == target.resolve():
@@ -173,9 +180,12 @@ def _train(options: argparse.Namespace) -> None:
         report=report,
     )
     say(str(report), options.quiet)
-    grammar = estimator.fit(treebank).grammar_
-    save(grammar, target)
-    say(f"{grammar}\nsaved to {target}, {target.stat().st_size / 1e6:.1f} MB", options.quiet)
+    if options.noise:
+        train_family(options, estimator, treebank, target)
+    else:
+        grammar = estimator.fit(treebank).grammar_
+        save(grammar, target)
+        say(f"{grammar}\nsaved to {target}, {target.stat().st_size / 1e6:.1f} MB", options.quiet)
     if options.tagger:
         Tagger(lexicon=lexicon_options(options)).fit(treebank).save(options.tagger)
         say(f"its tagger saved to {options.tagger}", options.quiet)
