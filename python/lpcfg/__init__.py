@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from lpcfg._core import __version__
 from lpcfg.annotation import annotate_states, show_states
+from lpcfg.candidates import Candidates, oracle_f1
 from lpcfg.clean import Cleaning
 from lpcfg.clustering import ClusteringEstimator
 from lpcfg.em import EMEstimator
@@ -35,6 +36,7 @@ from lpcfg.parser import LabelledSpan, Parse, Parser, Pruning
 from lpcfg.parser_scores import Evaluation, evaluate_parser
 from lpcfg.pcfg import PCFGEstimator
 from lpcfg.reader import read_trees
+from lpcfg.reranker import Reranker
 from lpcfg.scores import Scores, evaluate
 from lpcfg.span_scores import SpanMarginals, SpanScores, SpanTree, decode_spans, span_marginals
 from lpcfg.spectral import SpectralCut, SpectralEstimator
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "HMM",
+    "Candidates",
     "Cleaning",
     "ClusteringEstimator",
     "EMEstimator",
@@ -69,6 +72,7 @@ __all__ = [
     "Parse",
     "Parser",
     "Pruning",
+    "Reranker",
     "Scores",
     "Smoothing",
     "SpanMarginals",
@@ -94,6 +98,7 @@ __all__ = [
     "explain_states",
     "load",
     "load_many",
+    "oracle_f1",
     "read_trees",
     "save",
     "show_states",

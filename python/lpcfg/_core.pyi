@@ -18,6 +18,7 @@ __all__ = [
     "SecondOrderModel",
     "Sequences",
     "__version__",
+    "candidate_features",
     "clean_forest",
     "decode_spans",
     "invert_table",
@@ -304,6 +305,20 @@ def invert_table(
     words: Sequence[str],
 ) -> _ForestColumns:
     """Undo `transform_forest`."""
+
+# Features of candidate trees
+
+def candidate_features(
+    forest: _ForestColumns,
+    sentence_offsets: npt.NDArray[np.int64],
+    *,
+    head_step: npt.NDArray[np.uint32],
+    from_right: npt.NDArray[np.bool_],
+    punctuation: npt.NDArray[np.bool_],
+    conjunction: npt.NDArray[np.bool_],
+    threads: int,
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
+    """The features of candidate trees beyond what all candidates of a sentence have."""
 
 # Expectations over latent states, given trees.
 

@@ -98,7 +98,7 @@ class HeadRules:
         symbols = treebank.symbols
         tops = sorted({symbol.labels[0] for symbol in symbols})
         parents = sorted({symbol.labels[-1] for symbol in symbols})
-        step, from_right = self._tables(parents, tops)
+        step, from_right = self.tables(parents, tops)
         symbol = treebank.symbol
         top = np.array([tops.index(s.labels[0]) for s in symbols])[symbol]
         bottom = np.array([parents.index(s.labels[-1]) for s in symbols])[symbol]
@@ -118,12 +118,17 @@ class HeadRules:
             best[pairs] = np.minimum(rank_left, rank_right)
         return head
 
-    def _tables(
+    def tables(
         self, parents: Sequence[str], children: Sequence[str]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """By parent label: the step that finds each child label, and the side of each step."""
+        """By parent label: the step that finds each child label, and whether it is from the right.
+
+        >>> step, from_right = HeadRules().tables(["PP"], ["NP", "TO", "IN"])
+        >>> step.tolist(), from_right[0, :2].tolist()
+        ([[6, 1, 0]], [True, True])
+        """
         searches = [self.table.get(parent) or self._generic(parent) for parent in parents]
-        last = max(map(len, searches))
+        last = max(map(len, searches), default=0)
         step = np.full((len(parents), len(children)), last, dtype=np.int64)
         from_right = np.zeros((len(parents), last + 1), dtype=bool)
         for row, search in enumerate(searches):

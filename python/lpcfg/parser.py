@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import islice, pairwise, repeat, zip_longest
 from typing import Any, NamedTuple, TypeAlias
@@ -27,6 +27,7 @@ __all__ = [
     "Parser",
     "Pruning",
     "Tags",
+    "check_positive",
     "tree_from_spans",
 ]
 
@@ -119,6 +120,8 @@ class Parse:
     spans: tuple[LabelledSpan, ...]
     #: The best trees with their log-probabilities if several were asked for; `tree` is the first.
     candidates: tuple[tuple[Tree, float], ...] = ()
+    #: What :meth:`Parser.marginals` gives, if it was asked for.
+    marginals: NDArray[np.void] | None = field(default=None, repr=False, compare=False)
 
 
 class Parser:
@@ -227,8 +230,8 @@ class Parser:
         >>> f"{parse.sentence_log_probability:.3f}"
         '-1.561'
         """
-        _check_positive("candidates", candidates)
-        return next(self._run([_checked(tags, words, 0)], candidates, 0))
+        check_positive("candidates", candidates)
+        return next(self._run([_checked(tags, words, 0)], candidates, marginals=False, done=0))
 
     def parse_many(
         self,
@@ -254,11 +257,13 @@ class Parser:
         *,
         words: Iterable[Sequence[str]] | None = None,
         candidates: int = 1,
+        marginals: bool = False,
         batch_size: int = BATCH,
     ) -> Iterator[Parse]:
         r"""What :meth:`analyze` gives, for many sentences, lazily and in their order.
 
-        ``batch_size`` sentences are taken from the iterable and parsed at once.
+        ``batch_size`` sentences are taken from the iterable and parsed at once. ``marginals`` asks
+        for what :meth:`marginals` gives, too.
 
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
         >>> [parse.status for parse in Parser(grammar).analyze_many([["NP", "VP"], ["VP", "NP"]])]
@@ -266,9 +271,9 @@ class Parser:
         """
         if tags is None and words is None:
             raise InputError("give the tags of the sentences, their words, or both")
-        _check_positive("candidates", candidates)
-        _check_positive("batch_size", batch_size)
-        return self._batches(_sentences(tags, words), candidates, batch_size)
+        check_positive("candidates", candidates)
+        check_positive("batch_size", batch_size)
+        return self._batches(_sentences(tags, words), candidates, marginals, batch_size)
 
     def marginals(
         self, tags: Tags | None = None, *, words: Sequence[str] | None = None
@@ -282,7 +287,11 @@ class Parser:
         >>> print(table[table["probability"] < 1])
         [(0, 2, 'S', 0.5) (1, 3, 'S', 0.5)]
         """
-        columns = self._columns([_checked(tags, words, 0)], candidates=1, marginals=True)
+        parse = next(self._run([_checked(tags, words, 0)], 1, marginals=True, done=0))
+        assert parse.marginals is not None
+        return parse.marginals
+
+    def _marginal_table(self, columns: dict[str, NDArray[np.generic]]) -> NDArray[np.void]:
         names = np.array(self.grammar.labels)
         fields = [("start", "i4"), ("end", "i4"), ("label", names.dtype), ("probability", "f8")]
         table = np.empty(len(columns["marginal_labels"]), dtype=fields)
@@ -293,16 +302,20 @@ class Parser:
         return table
 
     def _batches(
-        self, sentences: Iterator[_Sentence], candidates: int, size: int
+        self, sentences: Iterator[_Sentence], candidates: int, marginals: bool, size: int
     ) -> Iterator[Parse]:
         done = 0
         while batch := list(islice(sentences, size)):
-            yield from self._run(batch, candidates, done)
+            yield from self._run(batch, candidates, marginals=marginals, done=done)
             done += len(batch)
 
-    def _run(self, sentences: list[_Sentence], candidates: int, done: int) -> Iterator[Parse]:
+    def _run(
+        self, sentences: list[_Sentence], candidates: int, *, marginals: bool, done: int
+    ) -> Iterator[Parse]:
         """Parse a batch of sentences, after ``done`` others of which errors need not tell."""
-        columns = self._columns(sentences, candidates=candidates, marginals=False, done=done)
+        columns = self._columns(sentences, candidates=candidates, marginals=marginals, done=done)
+        table = self._marginal_table(columns)
+        table_offsets = columns["marginal_offsets"]
         labels = self.grammar.labels
         spans = list(
             zip(
@@ -334,6 +347,7 @@ class Parser:
                 sentence_log_probability=float(columns["log_probabilities"][row]),
                 spans=tuple(map(LabelledSpan._make, best)),
                 candidates=trees,
+                marginals=table[slice(*table_offsets[row : row + 2])] if marginals else None,
             )
 
     def _columns(
@@ -388,7 +402,13 @@ class _Sentence(NamedTuple):
         return [tag for tag in self.tags or () if tag is not None]
 
 
-def _check_positive(name: str, number: int) -> None:
+def check_positive(name: str, number: int) -> None:
+    """Raise an :class:`InputError` if an argument is no number of things.
+
+    >>> check_positive("candidates", 0)
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: candidates must be a number from 1 to 1000000000, not 0
+    """
     if not 1 <= number <= _MOST:
         raise InputError(f"{name} must be a number from 1 to {_MOST}, not {number}")
 

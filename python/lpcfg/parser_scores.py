@@ -4,27 +4,46 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from lpcfg.errors import InputError, TreebankError
 from lpcfg.evalb_parameters import NEW, EvalbParameters
-from lpcfg.parser import Parse, Parser, tree_from_spans
+from lpcfg.grammar import Grammar
+from lpcfg.parser import BATCH, Parse, Tags, tree_from_spans
 from lpcfg.scores import Scores, evaluate
 from lpcfg.tree import Tree
 
-__all__ = ["INPUTS", "Evaluation", "evaluate_parser"]
+__all__ = ["INPUTS", "Evaluation", "SentenceParser", "evaluate_parser"]
 
 Input = Literal["words", "tags", "both"]
 INPUTS = ("words", "tags", "both")
+
+
+class SentenceParser(Protocol):
+    """What finds the trees of sentences: a :class:`~lpcfg.Parser` or a :class:`~lpcfg.Reranker`."""
+
+    @property
+    def grammar(self) -> Grammar:
+        """A grammar that knows how trees were cleaned."""
+
+    def analyze_many(
+        self,
+        tags: Iterable[Tags] | None = None,
+        *,
+        words: Iterable[Sequence[str]] | None = None,
+        candidates: int = 1,
+        batch_size: int = BATCH,
+    ) -> Iterator[Parse]:
+        """The parses of many sentences, lazily and in their order."""
 
 
 @dataclass(frozen=True)
 class Evaluation:
     r"""The scores of a parser on a treebank, and what they cost.
 
-    >>> from lpcfg import Grammar
+    >>> from lpcfg import Grammar, Parser
     >>> gold = [Tree.from_string("(S (X go) (X on))"), Tree.from_string("(S (X on))")]
     >>> evaluation = evaluate_parser(Parser(Grammar.from_string("S -> X X \n X -> 'go'")), gold)
     >>> evaluation.tokens, [parse.status for parse in evaluation.parses]
@@ -42,7 +61,7 @@ class Evaluation:
     def statuses(self) -> dict[str, int]:
         """How many sentences were parsed in which way.
 
-        >>> from lpcfg import Grammar
+        >>> from lpcfg import Grammar, Parser
         >>> gold = [Tree("S", "go"), Tree("S", "on")]
         >>> evaluation = evaluate_parser(Parser(Grammar.from_string("S -> 'go'")), gold)
         >>> evaluation.statuses
@@ -54,7 +73,7 @@ class Evaluation:
     def sentences_per_second(self) -> float:
         """Sentences parsed in a second of wall time.
 
-        >>> from lpcfg import Grammar
+        >>> from lpcfg import Grammar, Parser
         >>> gold = [Tree("S", "go"), Tree("S", "on")]
         >>> evaluation = evaluate_parser(Parser(Grammar.from_string("S -> 'go'")), gold)
         >>> evaluation.sentences_per_second > 0
@@ -66,7 +85,7 @@ class Evaluation:
     def tokens_per_second(self) -> float:
         """Tokens parsed in a second of wall time.
 
-        >>> from lpcfg import Grammar
+        >>> from lpcfg import Grammar, Parser
         >>> gold = [Tree("S", "go"), Tree("S", "on")]
         >>> evaluation = evaluate_parser(Parser(Grammar.from_string("S -> 'go'")), gold)
         >>> evaluation.tokens_per_second == evaluation.sentences_per_second  # of one token
@@ -77,7 +96,7 @@ class Evaluation:
     def to_dict(self) -> dict[str, Any]:
         """Everything but the trees, ready for JSON.
 
-        >>> from lpcfg import Grammar
+        >>> from lpcfg import Grammar, Parser
         >>> gold = [Tree("S", "go"), Tree("S", "on")]
         >>> evaluation = evaluate_parser(Parser(Grammar.from_string("S -> 'go'")), gold)
         >>> evaluation.to_dict()["tokens"]
@@ -102,7 +121,7 @@ class Evaluation:
 
 
 def evaluate_parser(
-    parser: Parser,
+    parser: SentenceParser,
     gold: Sequence[Tree],
     *,
     input: Input = "words",
@@ -111,7 +130,7 @@ def evaluate_parser(
 ) -> Evaluation:
     r"""Parse the sentences of gold trees and score the result; ``progress`` may wrap the parses.
 
-    >>> from lpcfg import Grammar
+    >>> from lpcfg import Grammar, Parser
     >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> gold = [Tree.from_string("(S (NP it) (VP rained))")]
     >>> evaluate_parser(Parser(grammar), gold).scores.f1

@@ -14,6 +14,9 @@ from tqdm import tqdm
 from lpcfg.errors import InputError
 from lpcfg.grammar_file import load_many
 from lpcfg.parser import COMBINATIONS, DECODERS, MEMORY, Parser, Pruning
+from lpcfg.parser_scores import SentenceParser
+from lpcfg.reranker import Reranker
+from lpcfg.reranker_file import is_reranker
 
 __all__ = [
     "Commands",
@@ -93,6 +96,10 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     )
 
 
+#: What the parser does unless it is told otherwise.
+_PARSING = (DECODERS[0], COMBINATIONS[0], Pruning())
+
+
 def add_parsing(parser: argparse.ArgumentParser) -> None:
     """Declare the options of the parser.
 
@@ -135,8 +142,10 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
     add_jobs(parser)
 
 
-def model_parser(path: str | PathLike[str], options: argparse.Namespace) -> Parser:
+def model_parser(path: str | PathLike[str], options: argparse.Namespace) -> SentenceParser:
     """The parser that the options of :func:`add_parsing` ask for, of a model or a folder of models.
+
+    A reranker is a folder of models too, and finds candidates as it did when it was trained.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_parsing(parser)
@@ -144,6 +153,13 @@ def model_parser(path: str | PathLike[str], options: argparse.Namespace) -> Pars
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
     """
+    if is_reranker(path):
+        if (options.decoder, options.combine, options.prune) != _PARSING:
+            raise InputError(
+                f"{path}: a reranker parses as it was trained; leave out --decoder, --combine "
+                "and --prune"
+            )
+        return Reranker.load(path, memory=options.memory << 20, n_jobs=options.jobs)
     return Parser(
         load_many(path),
         decoder=options.decoder,

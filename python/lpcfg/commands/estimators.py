@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, Protocol, TypeVar
+from typing import NamedTuple, TypeVar
 
 from lpcfg.clustering import ClusteringEstimator
 from lpcfg.commands.common import count, progress, say
 from lpcfg.em import EMEstimator
+from lpcfg.estimator import Estimator
 from lpcfg.grammar import Grammar
 from lpcfg.grammar_file import load, save
 from lpcfg.latent_trees import Smoothing
@@ -18,11 +19,9 @@ from lpcfg.pcfg import PCFGEstimator
 from lpcfg.spectral import SpectralCut, SpectralEstimator
 from lpcfg.split_merge import SplitMergeEstimator
 from lpcfg.transform import Transform
-from lpcfg.treebank import Treebank
 
 __all__ = [
     "ESTIMATORS",
-    "Estimator",
     "add_estimators",
     "build_estimator",
     "default_vertical",
@@ -30,19 +29,6 @@ __all__ = [
 ]
 
 Number = TypeVar("Number", int, float)
-
-
-class Fitted(Protocol):
-    """What ``fit`` returns."""
-
-    grammar_: Grammar
-
-
-class Estimator(Protocol):
-    """What learns a grammar."""
-
-    def fit(self, treebank: Treebank) -> Fitted:
-        """Learn a grammar, which becomes ``grammar_``."""
 
 
 class _Choice(NamedTuple):

@@ -26,7 +26,8 @@ from lpcfg.commands.tag import load_tagger
 from lpcfg.embedded import default_model
 from lpcfg.errors import InputError
 from lpcfg.grammar_file import is_model_file
-from lpcfg.parser import BATCH, Parse, Parser, Tags
+from lpcfg.parser import BATCH, Parse, Tags
+from lpcfg.parser_scores import SentenceParser
 from lpcfg.tree import escape
 
 __all__ = ["add"]
@@ -80,7 +81,7 @@ def _parse(options: argparse.Namespace) -> None:
 
 
 def _parses(
-    parser: Parser, sentences: Iterable[list[str]], options: argparse.Namespace, typed: bool
+    parser: SentenceParser, sentences: Iterable[list[str]], options: argparse.Namespace, typed: bool
 ) -> Iterator[Parse | None]:
     """The parses of all lines, None for a blank one, so that lines stay in step."""
     filled: deque[bool] = deque()

@@ -12,6 +12,8 @@ from lpcfg.explanation import explain_states, find_symbol
 from lpcfg.grammar import Grammar
 from lpcfg.grammar_file import load, model_files
 from lpcfg.reader import OnError, read_trees
+from lpcfg.reranker import Reranker
+from lpcfg.reranker_file import is_reranker
 
 __all__ = ["add"]
 
@@ -40,6 +42,9 @@ def _show(options: argparse.Namespace) -> None:
         _draw(options.file[0], Path(options.svg), options.on_error)
         return
     for name in options.file:
+        if is_reranker(name):
+            print(Reranker.load(name).summary())
+            continue
         if models := model_files(name):
             print(*(_describe(load(model), options.symbol) for model in models), sep="\n\n")
             continue

@@ -14,6 +14,7 @@ from lpcfg.commands.common import (
     add_quiet,
     check_target,
     count,
+    progress,
     say,
 )
 from lpcfg.commands.estimators import (
@@ -27,6 +28,7 @@ from lpcfg.errors import InputError
 from lpcfg.grammar_file import save
 from lpcfg.lexicon_options import LexiconOptions
 from lpcfg.reader import ReadReport
+from lpcfg.reranker import Reranker
 from lpcfg.tagger import Tagger
 from lpcfg.transform import Transform
 from lpcfg.treebank import Treebank
@@ -60,6 +62,7 @@ def add(commands: Commands) -> None:
     add_estimators(parser)
     add_family(parser)
     add_jobs(parser)
+    _add_reranker(parser.add_argument_group("choosing among the best trees"))
     add_quiet(parser)
 
 
@@ -144,12 +147,40 @@ def _add_lexicon(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def _add_reranker(group: argparse._ArgumentGroup) -> None:
+    defaults = Reranker()
+    group.add_argument(
+        "--rerank",
+        action="store_true",
+        help="learn a reranker over the best trees of the grammar; MODEL becomes a folder",
+    )
+    group.add_argument(
+        "--candidates",
+        type=count,
+        default=defaults.candidates,
+        metavar="K",
+        help=f"how many trees it chooses from (default: {defaults.candidates})",
+    )
+    group.add_argument(
+        "--folds",
+        type=count,
+        default=defaults.folds,
+        metavar="N",
+        help="the treebank is cut into N parts, each of which a grammar learnt from the others "
+        f"parses to teach the reranker (default: {defaults.folds})",
+    )
+
+
 def _train(options: argparse.Namespace) -> None:
     target = Path(options.output)
+    if options.rerank and options.noise:
+        raise InputError("--rerank and --noise: choose one, they make a folder each")
     if options.noise:
         check_folder(target)
-    else:
+    elif not options.rerank:
         check_target(target, options.treebank)
+    elif target.exists():
+        raise InputError(f"{target}: there is something already; name a folder to make")
     if options.tagger:
         check_target(Path(options.tagger), options.treebank)
         if Path(options.tagger).resolve() == target.resolve():
@@ -182,6 +213,16 @@ def _train(options: argparse.Namespace) -> None:
     say(str(report), options.quiet)
     if options.noise:
         train_family(options, estimator, treebank, target)
+    elif options.rerank:
+        reranker = Reranker(
+            [estimator],
+            candidates=options.candidates,
+            folds=options.folds,
+            n_jobs=options.jobs,
+            progress=lambda folds: progress(folds, options.quiet, options.folds, " folds"),
+        )
+        reranker.fit(treebank).save(target)
+        say(f"{reranker.summary()}\nsaved to {target}", options.quiet)
     else:
         grammar = estimator.fit(treebank).grammar_
         save(grammar, target)

@@ -10,6 +10,7 @@ mod errors;
 mod hmm;
 mod model_file;
 mod parser;
+mod rerank;
 mod simplex;
 mod spans;
 mod threads;
@@ -26,6 +27,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     hmm::register(module)?;
     model_file::register(module)?;
     parser::register(module)?;
+    rerank::register(module)?;
     spans::register(module)?;
     simplex::register(module)?;
     trees::register(module)?;

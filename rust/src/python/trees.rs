@@ -37,7 +37,7 @@ type TableOut<'py> = (
 type SymbolParts = (Vec<String>, Vec<String>, Option<Vec<String>>, bool);
 
 #[derive(FromPyObject)]
-struct ForestIn<'py>(
+pub(super) struct ForestIn<'py>(
     PyReadonlyArray1<'py, u32>,
     PyReadonlyArray1<'py, i32>,
     PyReadonlyArray1<'py, u32>,
@@ -246,16 +246,16 @@ fn column<T: numpy::Element + Copy>(array: &PyReadonlyArray1<'_, T>) -> Vec<T> {
 }
 
 /// Offsets as indices; a negative one becomes a number that no check lets pass.
-fn offsets_in(offsets: &PyReadonlyArray1<'_, i64>) -> Vec<usize> {
+pub(super) fn offsets_in(offsets: &PyReadonlyArray1<'_, i64>) -> Vec<usize> {
     let index = |offset: &i64| usize::try_from(*offset).unwrap_or(usize::MAX);
     offsets.as_array().iter().map(index).collect()
 }
 
-fn offsets_out<'py>(py: Python<'py>, offsets: &[usize]) -> Bound<'py, PyArray1<i64>> {
+pub(super) fn offsets_out<'py>(py: Python<'py>, offsets: &[usize]) -> Bound<'py, PyArray1<i64>> {
     offsets.iter().map(|offset| *offset as i64).collect::<Vec<_>>().into_pyarray(py)
 }
 
-fn forest_in(py: Python<'_>, columns: &ForestIn<'_>) -> PyResult<Forest> {
+pub(super) fn forest_in(py: Python<'_>, columns: &ForestIn<'_>) -> PyResult<Forest> {
     let ForestIn(labels, words, sizes, offsets, label_names, word_names) = columns;
     let (labels, words, sizes) = (column(labels), column(words), column(sizes));
     let offsets = offsets_in(offsets);

@@ -1,0 +1,168 @@
+"""Candidate trees of sentences, with what the models that proposed them think of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lpcfg.bracketing import outline
+from lpcfg.counts import Brackets
+from lpcfg.evalb_parameters import NEW
+from lpcfg.parser import LabelledSpan, Parse
+from lpcfg.scores import evaluate
+from lpcfg.strict import compare_strictly
+from lpcfg.tree import Tree
+
+__all__ = ["SCORES", "Candidates", "candidate_f1", "merge_candidates", "oracle_f1"]
+
+#: What each parser says of a candidate; see :func:`merge_candidates`.
+SCORES = ("log posterior", "proposed", "rank", "expected F1", "log phrases", "log tags")
+
+#: The least probability of a span: about where pruning makes zeros of them.
+_LEAST = 1e-4
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    r"""The candidate trees of a sentence, and what parsers say of them.
+
+    ``scores`` has a row for each tree and :data:`SCORES` for each parser. ``parses`` are those of
+    the parsers, and ``log_probabilities`` those of the trees according to who proposed them first.
+
+    >>> from lpcfg import Grammar, Parser
+    >>> parser = Parser(Grammar.from_string("S -> X S | S X | X X \n X -> 'ha'"))
+    >>> parses = list(parser.analyze_many(words=[["ha"] * 3], candidates=5, marginals=True))
+    >>> len(merge_candidates(parses))
+    2
+    """
+
+    trees: tuple[Tree, ...]
+    log_probabilities: tuple[float, ...]
+    scores: NDArray[np.float64]
+    parses: tuple[Parse, ...]
+
+    def __len__(self) -> int:
+        return len(self.trees)
+
+    def parse(self, order: Sequence[int]) -> Parse:
+        r"""The parse whose candidates are the trees in a new order.
+
+        The probabilities of its spans are the means of the parsers' probabilities.
+
+        >>> from lpcfg import Grammar, Parser
+        >>> parser = Parser(Grammar.from_string("S -> X S | S X | X X \n X -> 'ha'"))
+        >>> parses = list(parser.analyze_many(words=[["ha"] * 3], candidates=5, marginals=True))
+        >>> print(merge_candidates(parses).parse([1]).tree)
+        (S (S (X ha) (X ha)) (X ha))
+        """
+        first = self.parses[0]
+        tables = [_table(parse) for parse in self.parses]
+        spans = [
+            LabelledSpan(*span, float(np.mean([table.get(span, 0.0) for table in tables])))
+            for span in self.trees[order[0]].spans(preterminals=True)
+        ]
+        return Parse(
+            tree=self.trees[order[0]],
+            status=first.status,
+            log_probability=self.log_probabilities[order[0]],
+            sentence_log_probability=first.sentence_log_probability,
+            spans=tuple(spans),
+            candidates=tuple((self.trees[i], self.log_probabilities[i]) for i in order),
+        )
+
+
+def merge_candidates(parses: Sequence[Parse]) -> Candidates:
+    r"""The different candidates in the parses of one sentence by several parsers.
+
+    Each parser gives each tree the logarithm of its posterior probability (that of the parser's
+    last candidate if it did not propose the tree), whether it proposed it and as which one, the F1
+    that it may expect, and the logarithms of the probabilities of its phrases and its tags.
+
+    >>> from lpcfg import Grammar, Parser
+    >>> grammar = Grammar.from_string("S -> X S [0.2] | S X [0.1] | X X [0.7] \n X -> 'ha'")
+    >>> parser = Parser(grammar)
+    >>> (parse,) = parser.analyze_many(words=[["ha"] * 3], candidates=5, marginals=True)
+    >>> merge_candidates([parse]).scores[:, SCORES.index("log posterior")].round(3)
+    array([-0.405, -1.099])
+    """
+    log_probabilities: dict[Tree, float] = {}
+    for parse in parses:
+        for tree, log_probability in parse.candidates:
+            log_probabilities.setdefault(tree, log_probability)
+    trees = tuple(log_probabilities)
+    spans = [tree.spans() for tree in trees]
+    tags = [[(tag, i, i + 1) for i, tag in enumerate(tree.tags())] for tree in trees]
+    scores = [_scores(parse, trees, spans, tags) for parse in parses]
+    return Candidates(
+        trees, tuple(log_probabilities.values()), np.concatenate(scores, axis=1), tuple(parses)
+    )
+
+
+_Span = tuple[str, int, int]
+
+
+def _table(parse: Parse) -> Mapping[_Span, float]:
+    if parse.marginals is None:
+        return {}
+    rows = parse.marginals.tolist()
+    return {(label, start, end): probability for start, end, label, probability in rows}
+
+
+def _scores(
+    parse: Parse,
+    trees: Sequence[Tree],
+    spans: Sequence[Sequence[_Span]],
+    tags: Sequence[Sequence[_Span]],
+) -> NDArray[np.float64]:
+    """What one parser says of trees: :data:`SCORES`."""
+    table = _table(parse)
+    ranks = {tree: rank for rank, (tree, _) in enumerate(parse.candidates)}
+    own = [log_probability for _, log_probability in parse.candidates]
+    expected = sum(table.values()) - len(tags[0])
+    rows = np.empty((len(trees), len(SCORES)))
+    for row, tree in enumerate(trees):
+        phrases = np.array([table.get(span, 0.0) for span in spans[row]])
+        preterminals = np.array([table.get(span, 0.0) for span in tags[row]])
+        rank = ranks.get(tree)
+        rows[row] = (
+            (min(own) if rank is None else own[rank]) - parse.sentence_log_probability,
+            rank is not None,
+            np.log1p(len(own) if rank is None else rank),
+            2 * phrases.sum() / max(len(phrases) + expected, 1.0),
+            np.log(np.maximum(phrases, _LEAST)).sum(),
+            np.log(np.maximum(preterminals, _LEAST)).sum(),
+        )
+    # Fragments have no probability.
+    return np.nan_to_num(rows, posinf=0.0, neginf=0.0)
+
+
+def candidate_f1(trees: Iterable[Tree], gold: Tree) -> NDArray[np.float64]:
+    """The F1 of each candidate tree of a sentence, in percent.
+
+    >>> gold = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")
+    >>> candidate_f1([gold, Tree.from_string("(S (PRP it) (VP (VBD rained)))")], gold)
+    array([100.,  80.])
+    """
+    outlined = outline(gold)
+    results = (compare_strictly(outlined, outline(tree), NEW) for tree in trees)
+    counts = (Brackets(len(r.matched), len(r.gold), len(r.predicted)) for r in results)
+    # Without a bracket that counts, all trees are equally good.
+    return np.array([count.f1 if count.gold + count.predicted else 100.0 for count in counts])
+
+
+def oracle_f1(candidates: Iterable[Sequence[Tree]], gold: Sequence[Tree]) -> float:
+    """The F1, in percent, of choosing the best candidate of each sentence: none can do better.
+
+    >>> gold = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")
+    >>> oracle_f1([[Tree.from_string("(S (PRP it) (VP (VBD rained)))"), gold]], [gold])
+    100.0
+    """
+
+    def best() -> Iterator[Tree]:
+        for trees, right in zip(candidates, gold, strict=True):
+            yield trees[int(candidate_f1(trees, right).argmax())]
+
+    return evaluate(gold, best()).f1

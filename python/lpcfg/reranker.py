@@ -1,0 +1,293 @@
+"""Choose among the candidate trees of parsers with a log-linear model."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Self
+
+import numpy as np
+
+from lpcfg.candidates import Candidates, merge_candidates
+from lpcfg.errors import InputError
+from lpcfg.estimator import Estimator
+from lpcfg.grammar import Grammar
+from lpcfg.options import build_options
+from lpcfg.parser import BATCH, MEMORY, Parse, Parser, Pruning, Tags, check_positive
+from lpcfg.reranker_file import read_reranker, write_reranker
+from lpcfg.reranker_model import RerankerModel, RerankerSamples
+from lpcfg.tree import Tree
+from lpcfg.treebank import Treebank
+
+__all__ = ["Reranker"]
+
+#: What a saved reranker remembers of how it was made.
+_OPTIONS = ("candidates", "folds", "penalty", "least", "iterations", "decoder")
+
+
+@dataclass
+class Reranker:
+    """Chooses among the ``candidates`` best trees of parsers (Charniak & Johnson 2005).
+
+    ``estimators`` learn a grammar each; several in a tuple parse together, as one parser. The
+    features are patterns in the trees (:mod:`lpcfg.candidate_features`) that tell the candidates of
+    ``least`` sentences apart, and what the parsers think of the trees. The weights are those of a
+    log-linear model that finds the trees with the best F1, with a quadratic ``penalty``, after at
+    most so many ``iterations``. ``decoder``, ``prune``, ``memory`` and ``n_jobs`` are those of the
+    parsers.
+
+    Grammars know the trees they were learnt from too well, so :meth:`fit` makes candidates by cross
+    fitting: each of the ``folds`` is parsed by grammars that were learnt from the other ones.
+    ``progress`` may wrap the folds, after which the grammars are learnt from all trees.
+
+    A fitted reranker is used as a :class:`~lpcfg.Parser` is.
+
+    >>> import lpcfg
+    >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
+    >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
+    >>> print(reranker.parse(words="The dog saw him .".split()))
+    (ROOT (S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (PRP him))) (. .)))
+    """
+
+    estimators: Sequence[Estimator | Sequence[Estimator]] = ()
+    candidates: int = 30
+    folds: int = 5
+    penalty: float = 10.0
+    least: int = 5
+    iterations: int = 200
+    decoder: str = "max-f1"
+    prune: Pruning | float | None = field(default_factory=Pruning)
+    memory: int = MEMORY
+    n_jobs: int = -1
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter
+
+    parsers_: list[Parser] = field(init=False, repr=False, compare=False)
+    model_: RerankerModel = field(init=False, repr=False, compare=False)
+
+    def fit(self, treebank: Treebank) -> Self:
+        """Learn to choose from the trees of a treebank, then the grammars from all of them.
+
+        >>> Reranker().fit(Treebank.from_trees([Tree("NN", "rain")]))
+        Traceback (most recent call last):
+        lpcfg.errors.InputError: estimators: a reranker needs one or more to learn grammars with
+        """
+        if not self.estimators:
+            raise InputError("estimators: a reranker needs one or more to learn grammars with")
+        if not 2 <= self.folds <= len(treebank):
+            raise InputError(
+                f"folds must be from 2 to the number of trees, {len(treebank)}, not {self.folds}"
+            )
+        check_positive("candidates", self.candidates)
+        if self.penalty <= 0:
+            raise InputError(f"penalty must be positive, not {self.penalty}")
+        trees = treebank.trees()
+        samples = RerankerSamples()
+        for fold in self.progress(range(self.folds)):
+            start, end = (len(trees) * bound // self.folds for bound in (fold, fold + 1))
+            others = Treebank.from_trees(
+                trees[:start] + trees[end:],
+                cleaning=treebank.cleaning,
+                transform=treebank.transform,
+            )
+            self.parsers_ = self._learn(others)
+            for first in range(start, end, BATCH):
+                gold = trees[first : min(first + BATCH, end)]
+                proposed = self.propose(words=[tree.words() for tree in gold])
+                samples.add(list(proposed), gold, self.n_jobs)
+        self.model_ = samples.fit(self.penalty, self.least, self.iterations)
+        self.parsers_ = self._learn(treebank)
+        return self
+
+    def _learn(self, treebank: Treebank) -> list[Parser]:
+        """A parser for each estimator or tuple of them; one that is there twice learns once."""
+        learnt: dict[int, Grammar] = {}
+        for estimator in (member for group in self._groups() for member in group):
+            if id(estimator) not in learnt:
+                learnt[id(estimator)] = copy.copy(estimator).fit(treebank).grammar_
+        return self._parsers([[learnt[id(member)] for member in group] for group in self._groups()])
+
+    def _groups(self) -> list[Sequence[Estimator]]:
+        return [own if isinstance(own, Sequence) else (own,) for own in self.estimators]
+
+    def _parsers(self, grammars: Iterable[Sequence[Grammar]]) -> list[Parser]:
+        return [
+            Parser(
+                group,
+                decoder=self.decoder,
+                prune=self.prune,
+                memory=self.memory,
+                n_jobs=self.n_jobs,
+            )
+            for group in grammars
+        ]
+
+    @property
+    def grammar(self) -> Grammar:
+        """The first grammar of the first parser: it knows how trees were cleaned.
+
+        >>> import lpcfg
+        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
+        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
+        >>> reranker.grammar.tags[:3]
+        (',', '.', 'CC')
+        """
+        return self.parsers_[0].grammar
+
+    def propose(
+        self,
+        tags: Iterable[Tags] | None = None,
+        *,
+        words: Iterable[Sequence[str]] | None = None,
+        batch_size: int = BATCH,
+    ) -> Iterator[Candidates]:
+        """The candidates of many sentences, lazily and in their order.
+
+        >>> import lpcfg
+        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
+        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
+        >>> sentence = "The dog saw him with them .".split()
+        >>> [len(candidates.trees) for candidates in reranker.propose(words=[sentence])]
+        [5]
+        """
+        count = len(self.parsers_)
+        own_tags = [None] * count if tags is None else itertools.tee(tags, count)
+        own_words = [None] * count if words is None else itertools.tee(words, count)
+        parses = [
+            parser.analyze_many(
+                tags, words=words, candidates=self.candidates, batch_size=batch_size, marginals=True
+            )
+            for parser, tags, words in zip(self.parsers_, own_tags, own_words, strict=True)
+        ]
+        return map(merge_candidates, zip(*parses, strict=True))
+
+    def analyze_many(
+        self,
+        tags: Iterable[Tags] | None = None,
+        *,
+        words: Iterable[Sequence[str]] | None = None,
+        candidates: int = 1,
+        batch_size: int = BATCH,
+    ) -> Iterator[Parse]:
+        """What :meth:`lpcfg.Parser.analyze_many` gives, the best candidates first.
+
+        >>> import lpcfg
+        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
+        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
+        >>> [parse.status for parse in reranker.analyze_many([["DT", "NN", "VBD", "."], ["."]])]
+        ['parsed', 'fragments']
+        """
+        check_positive("candidates", candidates)
+        check_positive("batch_size", batch_size)
+        return self._choose(
+            self.propose(tags, words=words, batch_size=batch_size), candidates, batch_size
+        )
+
+    def _choose(
+        self, proposed: Iterator[Candidates], candidates: int, batch_size: int
+    ) -> Iterator[Parse]:
+        while batch := list(itertools.islice(proposed, batch_size)):
+            scores = self.model_.scores(batch, self.n_jobs)
+            for own, row in zip(batch, scores, strict=True):
+                yield own.parse(np.argsort(-row, kind="stable")[:candidates].tolist())
+
+    def analyze(
+        self,
+        tags: Tags | None = None,
+        *,
+        words: Sequence[str] | None = None,
+        candidates: int = 1,
+    ) -> Parse:
+        """What :meth:`lpcfg.Parser.analyze` gives, the best candidates first.
+
+        >>> import lpcfg
+        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
+        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
+        >>> len(reranker.analyze(words="The dog saw him .".split(), candidates=2).candidates)
+        2
+        """
+        many = self.analyze_many(
+            None if tags is None else [tags],
+            words=None if words is None else [words],
+            candidates=candidates,
+        )
+        return next(many)
+
+    def parse(self, tags: Tags | None = None, *, words: Sequence[str] | None = None) -> Tree:
+        """The best tree of a sentence given by its tags, its words, or both.
+
+        >>> import lpcfg
+        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
+        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
+        >>> print(reranker.parse(["DT", "NN", "VBD", "PRP", "."]))
+        (ROOT (S (NP (DT DT) (NN NN)) (VP (VBD VBD) (NP (PRP PRP))) (. .)))
+        """
+        return self.analyze(tags, words=words).tree
+
+    def parse_many(
+        self,
+        tags: Iterable[Tags] | None = None,
+        *,
+        words: Iterable[Sequence[str]] | None = None,
+        batch_size: int = BATCH,
+    ) -> Iterator[Tree]:
+        """The best trees of many sentences, lazily and in their order.
+
+        >>> import lpcfg
+        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
+        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
+        >>> [len(tree) for tree in reranker.parse_many([["DT", "NN", "VBD"], ["UH", "."]])]
+        [3, 2]
+        """
+        parses = self.analyze_many(tags, words=words, batch_size=batch_size)
+        return (parse.tree for parse in parses)
+
+    def summary(self) -> str:
+        """A few lines on the reranker and on each of its grammars.
+
+        >>> import lpcfg
+        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
+        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
+        >>> reranker.summary().splitlines()[0].split(" with ")[0]
+        'reranker'
+        """
+        grammars = [grammar for parser in self.parsers_ for grammar in parser.grammars]
+        own = (
+            f"reranker with {len(self.model_.keys)} features of trees, over {self.candidates} "
+            f"candidates from each of {len(self.parsers_)} parsers"
+        )
+        return "\n\n".join([own, *(grammar.summary() for grammar in grammars)])
+
+    def save(self, folder: str | PathLike[str]) -> None:
+        """Write the reranker and its grammars into a folder, which is made if need be.
+
+        >>> import lpcfg
+        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
+        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
+        >>> import tempfile, pathlib
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     reranker.save(folder)
+        ...     sorted(path.name for path in pathlib.Path(folder).iterdir())
+        ['1-1.lpcfg', 'reranker.lpcfg']
+        """
+        options = {name: getattr(self, name) for name in _OPTIONS}
+        options["prune"] = self.parsers_[0].prune._asdict()
+        grammars = [parser.grammars for parser in self.parsers_]
+        write_reranker(folder, self.model_, grammars, options)
+
+    @classmethod
+    def load(cls, folder: str | PathLike[str], *, memory: int = MEMORY, n_jobs: int = -1) -> Self:
+        """Read a reranker that :meth:`save` wrote.
+
+        >>> Reranker.load("missing")
+        Traceback (most recent call last):
+        FileNotFoundError: [Errno 2] No such file or directory: 'missing/reranker.lpcfg'
+        """
+        model, grammars, options = read_reranker(folder)
+        options["prune"] = build_options(Pruning, options.get("prune", {}))
+        reranker = build_options(cls, {**options, "memory": memory, "n_jobs": n_jobs})
+        reranker.model_ = model
+        reranker.parsers_ = reranker._parsers(grammars)
+        return reranker

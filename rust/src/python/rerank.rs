@@ -1,0 +1,58 @@
+//! Features of candidate trees as columns.
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
+use pyo3::prelude::*;
+
+use super::enter::enter;
+use super::errors::{Exception, IntoPyErr};
+use super::threads::thread_pool;
+use super::trees::{ForestIn, forest_in, offsets_in, offsets_out};
+use crate::rerank::view::LabelTables;
+use crate::rerank::{ExtractError, extract};
+
+impl IntoPyErr for ExtractError {
+    fn into_py_err(self, py: Python<'_>) -> PyErr {
+        match self {
+            Self::Cancelled(error) => error.into_py_err(py),
+            other => Exception::Input.new_err(py, other),
+        }
+    }
+}
+
+/// Row offsets, keys, counts.
+type RowsOut<'py> =
+    (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>);
+
+/// The features of candidate trees beyond what all candidates of a sentence have.
+#[pyfunction]
+#[pyo3(signature = (
+    forest, sentence_offsets, *, head_step, from_right, punctuation, conjunction, threads
+))]
+#[expect(clippy::too_many_arguments, reason = "one table each, all by name")]
+fn candidate_features<'py>(
+    py: Python<'py>,
+    forest: ForestIn<'py>,
+    sentence_offsets: PyReadonlyArray1<'py, i64>,
+    head_step: PyReadonlyArray2<'py, u32>,
+    from_right: PyReadonlyArray2<'py, bool>,
+    punctuation: PyReadonlyArray1<'py, bool>,
+    conjunction: PyReadonlyArray1<'py, bool>,
+    threads: usize,
+) -> PyResult<RowsOut<'py>> {
+    let sentence_offsets = offsets_in(&sentence_offsets);
+    let tables = LabelTables {
+        head_step: head_step.as_slice()?.to_vec(),
+        from_right: from_right.as_slice()?.to_vec(),
+        punctuation: punctuation.as_slice()?.to_vec(),
+        conjunction: conjunction.as_slice()?.to_vec(),
+    };
+    let forest = forest_in(py, &forest)?;
+    let pool = thread_pool(py, threads)?;
+    let rows =
+        enter(py, |cancel| pool.install(|| extract(&forest, &sentence_offsets, &tables, cancel)))?;
+    Ok((offsets_out(py, &rows.offsets), rows.keys.into_pyarray(py), rows.counts.into_pyarray(py)))
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(candidate_features, module)?)
+}
