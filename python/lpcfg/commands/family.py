@@ -7,8 +7,8 @@ from pathlib import Path
 
 from lpcfg.clustering import ClusteringEstimator
 from lpcfg.commands.common import count, progress, say
-from lpcfg.commands.estimators import Estimator
 from lpcfg.errors import InputError
+from lpcfg.estimator import Estimator
 from lpcfg.noise import NOISES
 from lpcfg.noisy_models import NoisyModels
 from lpcfg.projected_treebank import ProjectingEstimator
