@@ -102,9 +102,9 @@ def _add_latent(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--smoothing",
         type=float,
-        default=SpectralCut().smoothing,
         metavar="C",
-        help=f"the constant of rule interpolation (default: {SpectralCut().smoothing})",
+        help=f"the constant of rule interpolation (default: {SpectralCut().smoothing}; "
+        f"clustering: {ClusteringEstimator().smoothing})",
     )
 
 
@@ -211,6 +211,14 @@ def _pair(parse: Callable[[str], Number]) -> Callable[[str], tuple[Number, Numbe
     return parse_pair
 
 
+def _given(value: Number | None, default: Number) -> Number:
+    return default if value is None else value
+
+
+def _smoothing(options: argparse.Namespace) -> Smoothing:
+    return Smoothing(rules=_given(options.smoothing, Smoothing().rules), rare=options.rare)
+
+
 def _pcfg(_: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
     return PCFGEstimator(lexicon=lexicon)
 
@@ -222,7 +230,7 @@ def _spectral(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator
         features=options.features,
         cut=SpectralCut(
             states=options.states or default.states,
-            smoothing=options.smoothing,
+            smoothing=_given(options.smoothing, default.smoothing),
             ridge=options.ridge,
             tolerance=options.tolerance,
             few=few,
@@ -243,7 +251,7 @@ def _clustering(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimat
         features=options.features,
         states=options.states or default.states,
         rank=options.rank,
-        smoothing=options.smoothing,
+        smoothing=_given(options.smoothing, default.smoothing),
         few=few,
         many=many,
         restarts=options.restarts or (1 if options.noise else default.restarts),
@@ -260,8 +268,8 @@ def _em(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
     return EMEstimator(
         states=options.states or default.states,
         start=None if options.start is None else load(options.start),
-        iterations=default.iterations if options.iterations is None else options.iterations,
-        smoothing=Smoothing(rules=options.smoothing, rare=options.rare),
+        iterations=_given(options.iterations, default.iterations),
+        smoothing=_smoothing(options),
         held_out=options.held_out,
         lexicon=lexicon,
         random_state=options.seed,
@@ -278,7 +286,7 @@ def _split_merge(options: argparse.Namespace, lexicon: LexiconOptions) -> Estima
 
     return SplitMergeEstimator(
         cycles=options.cycles,
-        smoothing=Smoothing(rules=options.smoothing, rare=options.rare),
+        smoothing=_smoothing(options),
         each_cycle=keep if options.keep_cycles else None,
         lexicon=lexicon,
         random_state=options.seed,
@@ -291,7 +299,9 @@ def _split_merge(options: argparse.Namespace, lexicon: LexiconOptions) -> Estima
 ESTIMATORS: dict[str, _Choice] = {
     "pcfg": _Choice("count rules", _pcfg),
     "spectral": _Choice("find latent states by the spectral method", _spectral),
-    "clustering": _Choice("find them by clustering", _clustering),
+    "clustering": _Choice(
+        "find them by clustering", _clustering, ClusteringEstimator.transform.vertical
+    ),
     "em": _Choice("find them by expectation-maximisation", _em, vertical=0),
     "split-merge": _Choice(
         "split states in two as long as it pays",
