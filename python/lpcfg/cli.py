@@ -12,7 +12,7 @@ import sys
 from collections.abc import Sequence
 
 from lpcfg import _core
-from lpcfg.commands import annotate, evaluate, lm, parse, score, show, tag, train
+from lpcfg.commands import annotate, evaluate, experiment, lm, parse, score, show, tag, train
 from lpcfg.errors import LpcfgError
 
 __all__ = ["main"]
@@ -61,6 +61,6 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--version", action="version", version=f"lpcfg {_core.__version__}")
     commands = parser.add_subparsers(required=True, metavar="command")
-    for command in (train, parse, evaluate, score, show, annotate, lm, tag):
+    for command in (train, parse, evaluate, score, show, annotate, lm, tag, experiment):
         command.add(commands)
     return parser

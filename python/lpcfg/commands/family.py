@@ -14,7 +14,7 @@ from lpcfg.noisy_models import NoisyModels
 from lpcfg.projected_treebank import ProjectingEstimator
 from lpcfg.treebank import Treebank
 
-__all__ = ["add_family", "check_folder", "train_family"]
+__all__ = ["add_family", "check_folder", "noisy_models", "train_family"]
 
 
 def add_family(parser: argparse.ArgumentParser) -> None:
@@ -79,18 +79,30 @@ def train_family(
     >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
     >>> train_family(argparse.Namespace(), PCFGEstimator(), treebank, Path("models"))
     Traceback (most recent call last):
-    lpcfg.errors.InputError: --noise goes with estimators that compare nodes: spectral, clustering
+    lpcfg.errors.InputError: noise goes with estimators that compare nodes: spectral, clustering
+    """
+    family = noisy_models(estimator, options)
+    files = family.train(treebank, target, say=lambda text: say(text, options.quiet))
+    size = sum(file.stat().st_size for file in files)
+    say(f"{len(files)} models in {target}, {size / 1e6:.1f} MB", options.quiet)
+
+
+def noisy_models(estimator: Estimator, options: argparse.Namespace) -> NoisyModels:
+    """The family of models that was asked for.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_family(parser)
+    >>> options = parser.parse_args(["--models", "5"], argparse.Namespace(jobs=1))
+    >>> noisy_models(ClusteringEstimator(), options).models
+    5
     """
     if not isinstance(estimator, ProjectingEstimator):
-        raise InputError("--noise goes with estimators that compare nodes: spectral, clustering")
-    family = NoisyModels(
+        raise InputError("noise goes with estimators that compare nodes: spectral, clustering")
+    return NoisyModels(
         estimator,
-        kinds=options.noise,
+        kinds=options.noise or NOISES,
         sigmas=options.sigma,
         models=options.models,
         n_jobs=options.jobs,
         progress=lambda models: progress(models, options.quiet, unit=" models"),
     )
-    files = family.train(treebank, target, say=lambda text: say(text, options.quiet))
-    size = sum(file.stat().st_size for file in files)
-    say(f"{len(files)} models in {target}, {size / 1e6:.1f} MB", options.quiet)

@@ -1,0 +1,230 @@
+"""``lpcfg experiment``: learn, measure, tabulate and plot; what was measured is kept."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lpcfg.clean import Cleaning
+from lpcfg.commands.common import Commands, add_command, add_jobs, add_quiet, count, say
+from lpcfg.commands.estimators import (
+    ESTIMATORS,
+    add_estimators,
+    build_estimator,
+    default_vertical,
+)
+from lpcfg.commands.family import add_family, check_folder, noisy_models
+from lpcfg.errors import InputError
+from lpcfg.experiments import Subject, learning_trial, nested_samples, noise_trials
+from lpcfg.forest import Forest
+from lpcfg.lexicon_options import LexiconOptions
+from lpcfg.reader import read_forest
+from lpcfg.transform import Transform
+from lpcfg.tree import Tree
+from lpcfg.trial_report import draw_rows, table_lines
+from lpcfg.trials import Row, Trial, run_trials
+
+__all__ = ["add"]
+
+# How many times the training part is halved.
+_HALVINGS = 4
+
+
+def add(commands: Commands) -> None:
+    """Declare the command.
+
+    >>> add(argparse.ArgumentParser().add_subparsers())
+    """
+    about = "learn, measure, tabulate and plot; what was measured is not measured again"
+    parser = add_command(commands, "experiment", _run, about)
+    parser.add_argument(
+        "experiment",
+        choices=_EXPERIMENTS,
+        help="; ".join(f"{name}: {choice.about}" for name, choice in _EXPERIMENTS.items()),
+    )
+    parser.add_argument("train", help="trees to learn from: a file, a folder, a pattern")
+    parser.add_argument("dev", help="trees to parse the words of, and to compare with")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="FOLDER", help="where tables and plots go"
+    )
+    parser.add_argument(
+        "--estimators",
+        type=lambda text: text.split(","),
+        metavar="NAME[,NAME...]",
+        help=f"of {', '.join(ESTIMATORS)} (default: depends on the experiment)",
+    )
+    parser.add_argument(
+        "--sizes",
+        type=_counts,
+        metavar="N[,N...]",
+        help=f"size: how many trees are learnt from (default: all, halved {_HALVINGS} times)",
+    )
+    parser.add_argument(
+        "--numbers",
+        type=_counts,
+        default=[1, 2, 4, 8, 16, 24, 32],
+        metavar="M[,M...]",
+        help="states: how many states there are (default: 1,2,4,8,16,24,32)",
+    )
+    parser.add_argument(
+        "--sentences",
+        type=count,
+        metavar="N",
+        help="parse so many sentences, at even distances (default: all)",
+    )
+    parser.add_argument("--seed", type=int, default=0, help="for all that is drawn at random")
+    add_family(parser)
+    add_jobs(parser)
+    add_quiet(parser)
+
+
+def _counts(text: str) -> list[int]:
+    return [count(number) for number in text.split(",")]
+
+
+def _run(options: argparse.Namespace) -> None:
+    choice, folder = _EXPERIMENTS[options.experiment], Path(options.output)
+    check_folder(folder)
+    names = options.estimators or choice.estimators
+    if unknown := set(names) - set(ESTIMATORS):
+        raise InputError(
+            f"--estimators: there is no {sorted(unknown)[0]!r}; take some of "
+            f"{', '.join(ESTIMATORS)}"
+        )
+    forest = _forest(options.train)
+    gold = [tree for tree in _forest(options.dev).trees() if tree is not None]
+    if options.sentences:
+        gold = gold[:: max(1, len(gold) // options.sentences)][: options.sentences]
+    folder.mkdir(exist_ok=True)
+    trials = list(choice.trials(options, names, forest, gold))
+    target = folder / options.experiment
+    log = target.with_suffix(".jsonl")
+    say(f"{len(trials)} trials, whose results are kept in {log}", options.quiet)
+    rows: list[Row] = []
+    for row in run_trials(trials, log):
+        # The table grows as the rows come: they may take a while.
+        print(*table_lines([row])[2 if rows else 0 :], sep="\n", flush=True)
+        rows.append(row)
+    text = "".join(f"{line}\n" for line in table_lines(rows))
+    target.with_suffix(".md").write_text(text, encoding="utf-8")
+    if find_spec("matplotlib") is None:
+        say("no plot: this needs matplotlib, pip install lpcfg[plots]", options.quiet)
+    else:
+        draw_rows(rows, target.with_suffix(".svg"), **choice.plot)
+
+
+def _forest(source: str) -> Forest:
+    return Cleaning().apply(read_forest(source)).nonempty()
+
+
+def _subject(name: str, options: argparse.Namespace, *arguments: str) -> Subject:
+    """An estimator as ``lpcfg train`` would build it."""
+    parser = argparse.ArgumentParser()
+    add_estimators(parser)
+    lexicon = LexiconOptions()
+    given = argparse.Namespace(
+        seed=options.seed,
+        jobs=options.jobs,
+        noise=None,
+        quiet=True,
+        word_classes=lexicon.classes,
+        rare=lexicon.rare,
+    )
+    chosen = parser.parse_args(["--estimator", name, *arguments], given)
+    return Subject(build_estimator(chosen), Transform(vertical=default_vertical(chosen)))
+
+
+def _size(
+    options: argparse.Namespace, names: Sequence[str], forest: Forest, gold: list[Tree]
+) -> Iterator[Trial]:
+    halves = [len(forest) >> halvings for halvings in range(_HALVINGS, -1, -1)]
+    samples = list(nested_samples(forest, options.sizes or halves, options.seed))
+    for name in names:
+        for sample in samples:
+            settings = {"estimator": name, "trees": len(sample)}
+            subject = _subject(name, options)
+            yield learning_trial(settings, subject, sample, gold, n_jobs=options.jobs)
+
+
+def _states(
+    options: argparse.Namespace, names: Sequence[str], forest: Forest, gold: list[Tree]
+) -> Iterator[Trial]:
+    for name in names:
+        for number in options.numbers:
+            settings = {"estimator": name, "states": number}
+            subject = _subject(name, options, "--states", str(number))
+            yield learning_trial(settings, subject, forest, gold, n_jobs=options.jobs)
+
+
+def _estimators(
+    options: argparse.Namespace, names: Sequence[str], forest: Forest, gold: list[Tree]
+) -> Iterator[Trial]:
+    for name in names:
+        subject = _subject(name, options)
+        yield learning_trial({"estimator": name}, subject, forest, gold, n_jobs=options.jobs)
+
+
+def _noise(
+    options: argparse.Namespace, names: Sequence[str], forest: Forest, gold: list[Tree]
+) -> Iterator[Trial]:
+    for name in names:
+        # More runs of k-means do no better where there are many models.
+        subject = _subject(name, options, "--restarts", "1")
+        folder = Path(options.output, f"{name}-models")
+        folder.mkdir(exist_ok=True)
+        treebank = subject.transform.apply(forest)
+        for trial in noise_trials(noisy_models(subject.estimator, options), treebank, gold, folder):
+            yield trial._replace(settings={"estimator": name, **trial.settings})
+
+
+class _Experiment(NamedTuple):
+    about: str
+    trials: Callable[[argparse.Namespace, Sequence[str], Forest, list[Tree]], Iterable[Trial]]
+    #: Those that are compared unless others are named.
+    estimators: Sequence[str]
+    #: Arguments of :func:`~lpcfg.trial_report.draw_rows`.
+    plot: dict[str, Any]
+
+
+_EXPERIMENTS = {
+    "size": _Experiment(
+        "the number of trees against F1 and time",
+        _size,
+        ("pcfg", "spectral", "clustering"),
+        {
+            "across": "trees",
+            "up": ("F1", "training CPU s"),
+            "lines": "estimator",
+            "logarithmic": ("trees", "training CPU s"),
+        },
+    ),
+    "states": _Experiment(
+        "the number of states against F1 with and without labels",
+        _states,
+        ("spectral", "clustering"),
+        {"across": "states", "up": ("F1", "unlabelled F1"), "lines": "estimator"},
+    ),
+    "estimators": _Experiment(
+        "all estimators side by side",
+        _estimators,
+        tuple(ESTIMATORS),
+        {
+            "across": "sentences / CPU s",
+            "up": ("F1",),
+            "lines": "estimator",
+        },
+    ),
+    "noise": _Experiment(
+        "kinds of noise by ways to combine models, with oracle scores",
+        _noise,
+        ("clustering",),
+        {
+            "across": "noise",
+            "up": ("tree coverage", "marginal coverage", "rule product", "oracle"),
+            "lines": "estimator",
+        },
+    ),
+}

@@ -1,0 +1,93 @@
+"""Trials of experiments: what they find is kept in a file, so that none is made twice."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lpcfg.errors import InputError
+
+__all__ = ["Row", "Trial", "digest", "run_trials"]
+
+Row = dict[str, Any]
+
+
+class Trial(NamedTuple):
+    """Something to measure.
+
+    ``settings``: what tells it from other trials of the experiment, for its row of a table.
+    ``inputs``: a :func:`digest` of all else that the result depends on.
+    ``measure``: finds the rest of the row, by column.
+    """
+
+    settings: Mapping[str, Any]
+    inputs: str
+    measure: Callable[[], Mapping[str, Any]]
+
+
+def digest(*inputs: object) -> str:
+    """A short name for what is shown alike.
+
+    >>> digest("a", 1) == digest("a", 1) != digest("a", 2)
+    True
+    """
+    return hashlib.sha256(repr(inputs).encode()).hexdigest()[:16]
+
+
+def run_trials(trials: Iterable[Trial], path: str | PathLike[str]) -> Iterator[Row]:
+    """The rows of a table, one for each trial, as soon as they are known.
+
+    The file at ``path`` has a line of JSON for each trial that was made, now or before; those
+    with the same settings and inputs are not made again.
+
+    >>> import tempfile
+    >>> trial = Trial({"dice": 2}, digest("no input"), lambda: print("rolling") or {"mean": 7})
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     for _ in range(2):
+    ...         print(*run_trials([trial], Path(folder, "dice.jsonl")))
+    rolling
+    {'dice': 2, 'mean': 7}
+    {'dice': 2, 'mean': 7}
+    """
+    path = Path(path)
+    lines = _read(path)
+    for trial in trials:
+        name = _name(trial.settings, trial.inputs)
+        if name not in lines:
+            line = {"settings": trial.settings, "inputs": trial.inputs, "found": trial.measure()}
+            # A line is read back as what it is written as, whatever types it was made of.
+            lines[name] = json.loads(json.dumps(line))
+            _write(path, lines.values())
+        yield {**lines[name]["settings"], **lines[name]["found"]}
+
+
+def _name(settings: Mapping[str, Any], inputs: str) -> str:
+    return json.dumps([settings, inputs], sort_keys=True)
+
+
+def _read(path: Path) -> dict[str, Row]:
+    lines: dict[str, Row] = {}
+    if not path.exists():
+        return lines
+    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+        try:
+            line = json.loads(text)
+            lines[_name(line["settings"], line["inputs"])] = line
+            line["found"].items()
+        except (ValueError, KeyError, TypeError, AttributeError) as error:
+            raise InputError(
+                f"{path}:{number}: this is not the result of a trial ({error!r}); "
+                "remove the line, or name another folder"
+            ) from error
+    return lines
+
+
+def _write(path: Path, lines: Iterable[Row]) -> None:
+    """Replace the file in one step, so that there never is half a line."""
+    new = path.with_name(f".{path.name}.new")
+    new.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
+    new.replace(path)

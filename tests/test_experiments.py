@@ -1,0 +1,160 @@
+"""Experiments: their trials, the file that remembers these, tables and plots."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+import lpcfg
+from lpcfg import ClusteringEstimator, InputError, NoisyModels, PCFGEstimator, Transform, Treebank
+from lpcfg.cli import main
+from lpcfg.experiments import Subject, learning_trial, nested_samples, noise_trials
+from lpcfg.forest import Forest
+from lpcfg.trial_report import draw_rows
+from lpcfg.trials import Trial, run_trials
+
+TREES = lpcfg.embedded_trees()
+GOLD = TREES[:20]
+FOREST = Forest.from_trees(TREES)
+
+
+def counting_trials(calls, *numbers):
+    def measure(number):
+        calls.append(number)
+        return {"square": number**2}
+
+    return [Trial({"number": n}, "same", lambda n=n: measure(n)) for n in numbers]
+
+
+def test_trials_that_were_made_are_not_made_again(tmp_path):
+    path, calls = tmp_path / "squares.jsonl", []
+    rows = list(run_trials(counting_trials(calls, 1, 2), path))
+    assert rows == [{"number": 1, "square": 1}, {"number": 2, "square": 4}]
+    again = list(run_trials(counting_trials(calls, 2, 3, 1), path))
+    assert [row["square"] for row in again] == [4, 9, 1]
+    assert calls == [1, 2, 3]
+    # Another treebank or option is another trial, whose row is there too.
+    other = counting_trials(calls, 1)[0]._replace(inputs="other")
+    assert list(run_trials([other], path)) == [rows[0]]
+    assert calls == [1, 2, 3, 1]
+    assert [json.loads(line)["inputs"] for line in path.read_text().splitlines()].count("same") == 3
+
+
+def test_trials_before_an_interruption_are_kept(tmp_path):
+    def interrupt():
+        raise KeyboardInterrupt
+
+    path, calls = tmp_path / "squares.jsonl", []
+    trials = [*counting_trials(calls, 1), Trial({"number": 2}, "same", interrupt)]
+    with pytest.raises(KeyboardInterrupt):
+        list(run_trials(trials, path))
+    assert [file.name for file in tmp_path.iterdir()] == [path.name]
+    list(run_trials(counting_trials(calls, 1, 2), path))
+    assert calls == [1, 2]
+
+
+@pytest.mark.parametrize("line", ["{", "[]", '{"settings": {}, "inputs": "", "found": 3}'])
+def test_lines_that_are_not_of_trials_are_refused(tmp_path, line):
+    path, calls = tmp_path / "squares.jsonl", []
+    list(run_trials(counting_trials(calls, 1), path))
+    path.write_text(f"{path.read_text()}{line}\n")
+    with pytest.raises(InputError, match=r"squares.jsonl:2: "):
+        list(run_trials(counting_trials(calls, 1), path))
+
+
+def test_samples_are_nested():
+    words = [
+        {word for tree in sample.trees() for word in tree.words()}
+        for sample in nested_samples(FOREST, [20, 50, len(FOREST)], seed=1)
+    ]
+    assert words[0] < words[1] < words[2]
+
+
+def test_inputs_tell_all_that_matters_apart():
+    subject = Subject(PCFGEstimator())
+
+    def inputs(subject=subject, forest=FOREST, gold=GOLD):
+        return learning_trial({}, subject, forest, gold).inputs
+
+    lexicon = lpcfg.LexiconOptions(rare=1)
+    assert (
+        len(
+            {
+                inputs(),
+                inputs(Subject(PCFGEstimator(lexicon))),
+                inputs(Subject(ClusteringEstimator())),
+                inputs(subject._replace(transform=Transform(vertical=0))),
+                inputs(forest=FOREST.select([0, 1])),
+                inputs(gold=GOLD[1:]),
+            }
+        )
+        == 6
+    )
+    quiet = replace(ClusteringEstimator(), progress=list)
+    assert inputs(Subject(quiet)) == inputs(Subject(ClusteringEstimator()))
+
+
+def test_models_with_noise_are_combined_and_the_oracle_is_best(tmp_path):
+    estimator = ClusteringEstimator(states=(2, 2), few=5, many=50, restarts=1)
+    family = NoisyModels(estimator, kinds=("add", "mul"), sigmas=(0.2,), models=2, n_jobs=1)
+    trials = list(noise_trials(family, Treebank.from_trees(TREES), GOLD, tmp_path))
+    assert [trial.settings["models"] for trial in trials] == [2, 2, 4, 1]
+    rows = [trial.measure() for trial in trials[1:]]
+    assert {file.name: len(list(file.iterdir())) for file in tmp_path.iterdir()} == {
+        "add": 2,
+        "mul": 2,
+    }
+    for row in rows:
+        assert row["oracle"] >= row["mean of single"] > 50
+        assert row["oracle"] >= row["tree coverage"] > 50
+    assert rows[-1]["marginal coverage"] == rows[-1]["mean of single"] == rows[-1]["oracle"]
+
+
+def test_plots_have_a_line_for_each_group(tmp_path):
+    pytest.importorskip("matplotlib")
+    rows = [
+        {"estimator": name, "trees": trees, "F1": trees / 10.0, "time": trees * 2.0}
+        for name in ("pcfg", "spectral")
+        for trees in (10, 100)
+    ]
+    path = tmp_path / "plot.svg"
+    draw_rows(rows, path, across="trees", up=("F1", "time"), lines="estimator", logarithmic=("F1",))
+    text = path.read_text()
+    for name in ("pcfg", "spectral", "trees", "F1", "time"):
+        assert f">{name}<" in text
+    first = path.read_bytes()
+    draw_rows(rows, path, across="trees", up=("F1", "time"), lines="estimator", logarithmic=("F1",))
+    assert path.read_bytes() == first
+
+
+def test_the_command_runs_tabulates_and_resumes(tmp_path, capsys):
+    for name, trees in (("train.mrg", TREES), ("dev.mrg", GOLD)):
+        (tmp_path / name).write_text("".join(f"{tree}\n" for tree in trees))
+
+    def run(*arguments):
+        code = main(["experiment", *arguments, "-j", "1"])
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    files = str(tmp_path / "train.mrg"), str(tmp_path / "dev.mrg"), "-o", str(tmp_path / "results")
+    size = ("size", *files, "--estimators", "pcfg", "--sizes", "50,100", "--sentences", "5")
+    code, out, _ = run(*size)
+    assert code == 0
+    assert [line.split(" | ")[:2] for line in out.splitlines()[2:]] == [
+        ["| pcfg", "50"],
+        ["| pcfg", "100"],
+    ]
+    assert (tmp_path / "results" / "size.md").read_text() == out
+    # Times would differ if anything were measured again.
+    assert run(*size)[1] == out
+    states = ("states", *files, "--estimators", "spectral", "--numbers", "1", "--sentences", "5")
+    assert "| spectral | 1 |" in run(*states)[1]
+    assert "| pcfg |" in run("estimators", *files, "--estimators", "pcfg", "--sentences", "5")[1]
+    code, _, said = run("noise", *files, "--estimators", "pcfg")
+    assert (code, said) == (
+        1,
+        "lpcfg: noise goes with estimators that compare nodes: spectral, clustering\n",
+    )
+    assert "there is no 'magic'" in run("size", *files, "--estimators", "pcfg,magic")[2]
