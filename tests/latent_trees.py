@@ -85,6 +85,12 @@ def sample(size: int, seed: int, ambiguous: bool = False) -> Treebank:
     return Treebank.from_trees(trees, transform=TRANSFORM).subset(chosen)
 
 
+def plain(tree: Tree) -> Tree:
+    """A tree without the states that its labels have after a slash."""
+    label = tree.label.partition("/")[0]
+    return Tree(label, tree.word or [plain(child) for child in tree.children])
+
+
 def aligned(trees: list[Tree], treebank: Treebank) -> Treebank:
     """The trees as a table with the symbols numbered as in the treebank."""
     bank = Treebank.from_trees(trees, transform=treebank.transform)

@@ -205,6 +205,21 @@ def test_train_by_splitting_and_merging_and_go_on_with_em(run, files):
     assert (provenance["estimator"], provenance["start"]) == ("em", "split-merge")
 
 
+def test_train_by_pivots_and_go_on_with_em(run, files):
+    options = "--estimator pivot --states 3,2 --ramp 5,50 --smoothing 1 --state-smoothing 1,4"
+    assert run("train", "gold.mrg", "-o", "pivot.lpcfg", *options.split())[0] == 0
+    provenance = load("pivot.lpcfg").provenance
+    assert (provenance["states"], provenance["transform"]["vertical"]) == ([3, 2], 0)
+    smoothing = {"rules": 1.0, "words": 1.0, "classes": 4.0, "rare": 20}
+    assert provenance["smoothing"] == smoothing
+    more = ("--estimator", "em", "--start", "pivot.lpcfg", "--iterations", "2", "-q")
+    assert run("train", "gold.mrg", "-o", "more.lpcfg", *more)[0] == 0
+    provenance = load("more.lpcfg").provenance
+    assert (provenance["estimator"], provenance["start"]) == ("em", "pivot")
+    message = refused(run("train", "gold.mrg", "-o", "m", "--vertical", "1", *more))
+    assert "train it on the same trees" in message
+
+
 def test_train_says_what_is_missing(run, files):
     assert refused(run("train", "none.mrg", "-o", "m")) == "none.mrg: no such file or folder"
     assert refused(run("train", "empty.mrg", "-o", "m")) == "no trees in empty.mrg"

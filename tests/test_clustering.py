@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 import latent_trees as known
 import lpcfg
-from lpcfg import ClusteringEstimator, InputError, PCFGEstimator, SpectralCut, Tree, Treebank
+from lpcfg import ClusteringEstimator, InputError, PCFGEstimator, SpectralCut, Treebank
 from lpcfg.clusters import cluster_nodes
 from lpcfg.node_projections import NodeProjections
 from lpcfg.notation import read_rules
@@ -43,15 +43,10 @@ Q/2 -> 'h' [0.4] | 'i' [0.6]
 """
 
 
-def plain(tree: Tree) -> Tree:
-    label = tree.label.partition("/")[0]
-    return Tree(label, tree.word or [plain(child) for child in tree.children])
-
-
 def test_well_separated_states_are_found():
     trees = sample_trees(read_rules(RULES), 2_000, seed=1)
     refined = Treebank.from_trees(trees, transform=known.TRANSFORM)
-    bank = Treebank.from_trees(map(plain, trees), transform=known.TRANSFORM)
+    bank = Treebank.from_trees(map(known.plain, trees), transform=known.TRANSFORM)
     exact = known.estimator(cut=SpectralCut(states=(1, 1)))
     estimator = ClusteringEstimator(
         features=exact.features, lexicon=exact.lexicon, states=(2, 2), rank=1, smoothing=0

@@ -155,6 +155,6 @@ def test_the_command_runs_tabulates_and_resumes(tmp_path, capsys):
     code, _, said = run("noise", *files, "--estimators", "pcfg")
     assert (code, said) == (
         1,
-        "lpcfg: noise goes with estimators that compare nodes: spectral, clustering\n",
+        "lpcfg: noise goes with the estimators spectral, clustering and pivot\n",
     )
     assert "there is no 'magic'" in run("size", *files, "--estimators", "pcfg,magic")[2]

@@ -35,6 +35,7 @@ from lpcfg.noisy_models import NoisyModels
 from lpcfg.parser import LabelledSpan, Parse, Parser, Pruning
 from lpcfg.parser_scores import Evaluation, evaluate_parser
 from lpcfg.pcfg import PCFGEstimator
+from lpcfg.pivot import PivotEstimator
 from lpcfg.reader import read_trees
 from lpcfg.reranker import Reranker
 from lpcfg.scores import Scores, evaluate
@@ -71,6 +72,7 @@ __all__ = [
     "PCFGEstimator",
     "Parse",
     "Parser",
+    "PivotEstimator",
     "Pruning",
     "Reranker",
     "Scores",

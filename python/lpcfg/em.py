@@ -107,7 +107,7 @@ class EMEstimator:
             LatentTrees(treebank, backbone, self.smoothing, chosen=chosen, n_jobs=self.n_jobs)
             for chosen in (learnt, held_out)
         )
-        parameters = self._first(trees, treebank, generator)
+        parameters = self.first(trees, treebank, generator)
         self.log_likelihoods_, self.scores_ = [], []
         best = parameters
         for _ in self.progress(range(self.iterations)):
@@ -150,9 +150,18 @@ class EMEstimator:
         if not 0 <= self.noise < 1:
             raise InputError(f"noise must be from 0 to below 1, not {self.noise}")
 
-    def _first(
+    def first(
         self, trees: LatentTrees, treebank: Treebank, generator: np.random.Generator
     ) -> StateParameters:
+        """The parameters before the first iteration.
+
+        >>> from lpcfg import Tree
+        >>> bank = Treebank.from_trees([Tree("NN", "rain")])
+        >>> trees = LatentTrees(bank, PCFGEstimator().fit(bank).grammar_)
+        >>> estimator = EMEstimator(states=(2, 2), few=0, many=1)
+        >>> estimator.first(trees, bank, np.random.default_rng(0)).states
+        array([2])
+        """
         if self.start is not None and self.start.latent is not None:
             return trees.parameters_of(self.start.latent)
         states = states_by_symbol(treebank, self.states, self.few, self.many).tolist()

@@ -263,8 +263,13 @@ class LatentTrees:
         )
         return replace(parameters, binary=binary)
 
-    def grammar(self, parameters: StateParameters) -> Grammar:
+    def grammar(
+        self, parameters: StateParameters, expectations: Expectations | None = None
+    ) -> Grammar:
         """The grammar that the parameters amount to, smoothed.
+
+        Words lean on their classes, which parameters do not have: they are counted by what is
+        expected, under the parameters if it is not given.
 
         >>> from lpcfg import PCFGEstimator, Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
@@ -273,8 +278,8 @@ class LatentTrees:
         'probabilistic'
         """
         states = parameters.states
-        # Words lean on their classes, which parameters do not have: they are counted anew.
-        profiles = self._profiles(self.expect(parameters), states, parameters.shares)
+        expected = self.expect(parameters) if expectations is None else expectations
+        profiles = self._profiles(expected, states, parameters.shares)
         emissions = profiles.emission_vectors(
             states, self.smoothing.words, self.smoothing.classes, normalise=True
         )

@@ -16,6 +16,7 @@ from lpcfg.grammar_file import load, save
 from lpcfg.latent_trees import Smoothing
 from lpcfg.lexicon_options import LexiconOptions
 from lpcfg.pcfg import PCFGEstimator
+from lpcfg.pivot import PivotEstimator
 from lpcfg.spectral import SpectralCut, SpectralEstimator
 from lpcfg.split_merge import SplitMergeEstimator
 from lpcfg.transform import Transform
@@ -54,7 +55,7 @@ def add_estimators(parser: argparse.ArgumentParser) -> None:
         + f" (default: {names[0]})",
     )
     _add_latent(parser.add_argument_group("latent states"))
-    _add_projecting(parser.add_argument_group("latent states (spectral, clustering)"))
+    _add_projecting(parser.add_argument_group("latent states (spectral, clustering, pivot)"))
     _add_climbing(parser.add_argument_group("latent states (em, split-merge)"))
 
 
@@ -263,6 +264,22 @@ def _clustering(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimat
     )
 
 
+def _pivot(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
+    default = PivotEstimator()
+    few, many = options.ramp or (default.few, default.many)
+    words, classes = options.state_smoothing
+    return PivotEstimator(
+        features=options.features,
+        states=options.states or default.states,
+        smoothing=Smoothing(options.smoothing, words, classes, options.rare),
+        few=few,
+        many=many,
+        lexicon=lexicon,
+        random_state=options.seed,
+        progress=lambda steps: progress(steps, options.quiet, unit=" steps"),
+    )
+
+
 def _em(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
     default = EMEstimator()
     return EMEstimator(
@@ -301,6 +318,11 @@ ESTIMATORS: dict[str, _Choice] = {
     "spectral": _Choice("find latent states by the spectral method", _spectral),
     "clustering": _Choice(
         "find them by clustering", _clustering, ClusteringEstimator.transform.vertical
+    ),
+    "pivot": _Choice(
+        "find them by features that tell them apart, as a start of em",
+        _pivot,
+        PivotEstimator.transform.vertical,
     ),
     "em": _Choice("find them by expectation-maximisation", _em, vertical=0),
     "split-merge": _Choice(

@@ -79,7 +79,7 @@ def train_family(
     >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
     >>> train_family(argparse.Namespace(), PCFGEstimator(), treebank, Path("models"))
     Traceback (most recent call last):
-    lpcfg.errors.InputError: noise goes with estimators that compare nodes: spectral, clustering
+    lpcfg.errors.InputError: noise goes with the estimators spectral, clustering and pivot
     """
     family = noisy_models(estimator, options)
     files = family.train(treebank, target, say=lambda text: say(text, options.quiet))
@@ -97,7 +97,7 @@ def noisy_models(estimator: Estimator, options: argparse.Namespace) -> NoisyMode
     5
     """
     if not isinstance(estimator, ProjectingEstimator):
-        raise InputError("noise goes with estimators that compare nodes: spectral, clustering")
+        raise InputError("noise goes with the estimators spectral, clustering and pivot")
     return NoisyModels(
         estimator,
         kinds=options.noise or NOISES,

@@ -79,7 +79,7 @@ def _add_transform(group: argparse._ArgumentGroup) -> None:
         type=count,
         metavar="V",
         help=f"ancestors remembered (default: {defaults.vertical}; 0 for estimators whose states "
-        "find out about their context by themselves: clustering, em and split-merge)",
+        "find out about their context by themselves: clustering, pivot, em and split-merge)",
     )
     group.add_argument(
         "--horizontal",
