@@ -65,7 +65,7 @@ def test_any_sequence_of_strings_is_a_sentence():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({}, "give the tags of the sentence, its words, or both"),
+        ({}, "give the tags of the sentences, their words, or both"),
         ({"words": []}, "sentence 1 is empty"),
         ({"tags": []}, "sentence 1 is empty"),
         ({"words": "it rained"}, r"words must be .*, not one string; .*'it rained'\.split\(\)"),

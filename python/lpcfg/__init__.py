@@ -17,6 +17,7 @@ from lpcfg.clean import Cleaning
 from lpcfg.clustering import ClusteringEstimator
 from lpcfg.em import EMEstimator
 from lpcfg.embedded import embedded_trees
+from lpcfg.ensemble import Ensemble
 from lpcfg.errors import (
     GrammarError,
     InputError,
@@ -25,6 +26,7 @@ from lpcfg.errors import (
     ModelFileError,
     TreebankError,
 )
+from lpcfg.estimator import Transformed
 from lpcfg.explanation import StateExplanation, explain_states
 from lpcfg.grammar import Grammar
 from lpcfg.grammar_file import load, load_many, save
@@ -33,6 +35,7 @@ from lpcfg.lexicon_options import LexiconOptions
 from lpcfg.noise import Noise
 from lpcfg.noisy_models import NoisyModels
 from lpcfg.parser import LabelledSpan, Parse, Parser, Pruning
+from lpcfg.parser_file import load_parser, save_parser
 from lpcfg.parser_scores import Evaluation, evaluate_parser
 from lpcfg.pcfg import PCFGEstimator
 from lpcfg.pivot import PivotEstimator
@@ -58,6 +61,7 @@ __all__ = [
     "Cleaning",
     "ClusteringEstimator",
     "EMEstimator",
+    "Ensemble",
     "Evaluation",
     "Grammar",
     "GrammarError",
@@ -88,6 +92,7 @@ __all__ = [
     "Symbol",
     "Tagger",
     "Transform",
+    "Transformed",
     "Tree",
     "Treebank",
     "TreebankError",
@@ -100,9 +105,11 @@ __all__ = [
     "explain_states",
     "load",
     "load_many",
+    "load_parser",
     "oracle_f1",
     "read_trees",
     "save",
+    "save_parser",
     "show_states",
     "span_marginals",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from lpcfg.errors import InputError
 from lpcfg.grammar import Grammar
 
-__all__ = ["check_same_backbone"]
+__all__ = ["check_same_backbone", "same_backbone"]
 
 #: How many things that differ are named.
 _NAMED = 3
@@ -23,16 +23,29 @@ def check_same_backbone(grammars: Sequence[Grammar]) -> None:
     >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> snow = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'snowed'")
     >>> check_same_backbone([rain])
-    >>> check_same_backbone([rain, snow])
+    >>> check_same_backbone([rain, snow])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    lpcfg.errors.InputError: grammars 1 and 2 cannot parse together: not all have latent states
+    lpcfg.errors.InputError: grammars 1 and 2 cannot parse together: not all have latent states ...
     """
     if not grammars:
         raise InputError("a parser needs a grammar or more")
     first, *others = grammars
     for number, other in enumerate(others, start=2):
         for difference in _differences(first, other):
-            raise InputError(f"grammars 1 and {number} cannot parse together: {difference}")
+            raise InputError(
+                f"grammars 1 and {number} cannot parse together: {difference} "
+                "(an Ensemble brings together what differs)"
+            )
+
+
+def same_backbone(first: Grammar, other: Grammar) -> bool:
+    r"""Whether two grammars can parse together over one chart.
+
+    >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+    >>> same_backbone(rain, rain)  # without latent states there is nothing to bring together
+    False
+    """
+    return next(_differences(first, other), None) is None
 
 
 def _differences(first: Grammar, other: Grammar) -> Iterator[str]:

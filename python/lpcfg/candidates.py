@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 
 from lpcfg.bracketing import outline
 from lpcfg.counts import Brackets
+from lpcfg.errors import InputError
 from lpcfg.evalb_parameters import NEW
-from lpcfg.parser import LabelledSpan, Parse
+from lpcfg.marginal_table import MarginalTable, mean_marginals, span_probabilities
+from lpcfg.parser import Parse, parse_of
 from lpcfg.scores import evaluate
 from lpcfg.strict import compare_strictly
 from lpcfg.tree import Tree
@@ -59,18 +61,12 @@ class Candidates:
         (S (S (X ha) (X ha)) (X ha))
         """
         first = self.parses[0]
-        tables = [_table(parse) for parse in self.parses]
-        spans = [
-            LabelledSpan(*span, float(np.mean([table.get(span, 0.0) for table in tables])))
-            for span in self.trees[order[0]].spans(preterminals=True)
-        ]
-        return Parse(
-            tree=self.trees[order[0]],
+        table = mean_marginals([_marginals(parse) for parse in self.parses])
+        return parse_of(
+            [(self.trees[place], self.log_probabilities[place]) for place in order],
+            table,
             status=first.status,
-            log_probability=self.log_probabilities[order[0]],
             sentence_log_probability=first.sentence_log_probability,
-            spans=tuple(spans),
-            candidates=tuple((self.trees[i], self.log_probabilities[i]) for i in order),
         )
 
 
@@ -104,11 +100,10 @@ def merge_candidates(parses: Sequence[Parse]) -> Candidates:
 _Span = tuple[str, int, int]
 
 
-def _table(parse: Parse) -> Mapping[_Span, float]:
+def _marginals(parse: Parse) -> MarginalTable:
     if parse.marginals is None:
-        return {}
-    rows = parse.marginals.tolist()
-    return {(label, start, end): probability for start, end, label, probability in rows}
+        raise InputError("parses must have marginals: ask analyze_many for them")
+    return parse.marginals
 
 
 def _scores(
@@ -118,7 +113,7 @@ def _scores(
     tags: Sequence[Sequence[_Span]],
 ) -> NDArray[np.float64]:
     """What one parser says of trees: :data:`SCORES`."""
-    table = _table(parse)
+    table = span_probabilities(_marginals(parse))
     ranks = {tree: rank for rank, (tree, _) in enumerate(parse.candidates)}
     own = [log_probability for _, log_probability in parse.candidates]
     expected = sum(table.values()) - len(tags[0])

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from dataclasses import dataclass, field
+from typing import Protocol, Self
 
 from lpcfg.grammar import Grammar
+from lpcfg.transform import Transform
 from lpcfg.treebank import Treebank
 
-__all__ = ["Estimator", "Fitted"]
+__all__ = ["Estimator", "Fitted", "Transformed"]
 
 
 class Fitted(Protocol):
@@ -21,3 +23,34 @@ class Estimator(Protocol):
 
     def fit(self, treebank: Treebank) -> Fitted:
         """Learn a grammar, which becomes ``grammar_``."""
+
+
+@dataclass
+class Transformed:
+    """An estimator that learns from trees in another form than others do, for an ensemble.
+
+    >>> from lpcfg import PCFGEstimator, embedded_trees
+    >>> treebank = Treebank.from_trees(embedded_trees())
+    >>> left = Transformed(PCFGEstimator(), Transform(binarize="left")).fit(treebank)
+    >>> left.grammar_.transform.binarize
+    'left'
+    """
+
+    estimator: Estimator
+    transform: Transform
+
+    grammar_: Grammar = field(init=False, repr=False, compare=False)
+
+    def fit(self, treebank: Treebank) -> Self:
+        """Learn a grammar from the trees of a treebank, whatever its own transform is.
+
+        >>> from lpcfg import PCFGEstimator, Tree
+        >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
+        >>> Transformed(PCFGEstimator(), Transform()).fit(treebank).grammar_.tags
+        ('NN',)
+        """
+        other = Treebank.from_trees(
+            treebank.trees(), cleaning=treebank.cleaning, transform=self.transform
+        )
+        self.grammar_ = self.estimator.fit(other).grammar_
+        return self

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import islice, pairwise, repeat, zip_longest
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,8 @@ from lpcfg import _core
 from lpcfg.backbone import check_same_backbone
 from lpcfg.errors import InputError
 from lpcfg.grammar import Grammar
+from lpcfg.marginal_table import MarginalTable, marginal_table, span_probabilities
+from lpcfg.sentence_parser import BATCH, SentenceParser, Tags
 from lpcfg.threads import thread_count
 from lpcfg.tree import Tree
 
@@ -26,8 +28,9 @@ __all__ = [
     "Parse",
     "Parser",
     "Pruning",
-    "Tags",
     "check_positive",
+    "checked_pruning",
+    "parse_of",
     "tree_from_spans",
 ]
 
@@ -56,12 +59,6 @@ _MOST = 10**9
 #: What stands for a tag that is not given.
 _NO_TAG = 2**32 - 1
 
-#: The tags of a sentence; None, beside words, where the grammar is to find one.
-Tags: TypeAlias = Sequence[str | None]
-
-#: Sentences that go to the core at once: enough to keep all threads busy, few enough to stream.
-BATCH = 256
-
 
 class Pruning(NamedTuple):
     """Posterior probabilities below which parts of the chart are dropped.
@@ -74,6 +71,22 @@ class Pruning(NamedTuple):
 
     coarse: float = 5e-4
     fine: float = 1e-3
+
+
+def checked_pruning(prune: Pruning | float | None) -> Pruning:
+    """Thresholds from what :class:`Parser` takes for them.
+
+    >>> checked_pruning(None), checked_pruning(1e-4)
+    (Pruning(coarse=0.0, fine=0.0), Pruning(coarse=0.0001, fine=0.0001))
+    """
+    if not isinstance(prune, Pruning):
+        prune = Pruning(0.0, 0.0) if prune is None else Pruning(prune, prune)
+    for name, threshold in prune._asdict().items():
+        if not isinstance(threshold, (int, float, np.floating)) or not 0.0 <= threshold < 1.0:
+            raise InputError(
+                f"prune: the {name} threshold must be from 0 to below 1, not {threshold!r}"
+            )
+    return prune
 
 
 class LabelledSpan(NamedTuple):
@@ -121,10 +134,42 @@ class Parse:
     #: The best trees with their log-probabilities if several were asked for; `tree` is the first.
     candidates: tuple[tuple[Tree, float], ...] = ()
     #: What :meth:`Parser.marginals` gives, if it was asked for.
-    marginals: NDArray[np.void] | None = field(default=None, repr=False, compare=False)
+    marginals: MarginalTable | None = field(default=None, repr=False, compare=False)
 
 
-class Parser:
+def parse_of(
+    candidates: Sequence[tuple[Tree, float]],
+    table: MarginalTable,
+    *,
+    status: str,
+    sentence_log_probability: float,
+) -> Parse:
+    """A parse from its trees, best first, with their log-probabilities, and a table of marginals.
+
+    >>> table = marginal_table([0], [1], ["UH"], [0.5])
+    >>> parse_of([(Tree("UH", "ha"), -1.0)], table, status="parsed", sentence_log_probability=0.0)
+    Parse(tree=Tree.from_string('(UH ha)'), status='parsed', log_probability=-1.0,
+          sentence_log_probability=0.0,
+          spans=(LabelledSpan(label='UH', start=0, end=1, probability=0.5),),
+          candidates=((Tree.from_string('(UH ha)'), -1.0),))
+    """
+    tree, log_probability = candidates[0]
+    probabilities = span_probabilities(table)
+    return Parse(
+        tree=tree,
+        status=status,
+        log_probability=log_probability,
+        sentence_log_probability=sentence_log_probability,
+        spans=tuple(
+            LabelledSpan(*span, probabilities.get(span, 0.0))
+            for span in tree.spans(preterminals=True)
+        ),
+        candidates=tuple(candidates),
+        marginals=table,
+    )
+
+
+class Parser(SentenceParser):
     r"""Finds the trees of sentences, by one grammar or by several with the same backbone.
 
     ``decoder`` is what the best tree maximises: ``max-f1`` the expected F1 of its labelled
@@ -168,13 +213,7 @@ class Parser:
                 "the best tree of a grammar with latent states cannot be found by viterbi; "
                 "use max-f1, max-recall or max-rule"
             )
-        if not isinstance(prune, Pruning):
-            prune = Pruning(0.0, 0.0) if prune is None else Pruning(prune, prune)
-        for name, threshold in prune._asdict().items():
-            if not isinstance(threshold, (int, float, np.floating)) or not 0.0 <= threshold < 1.0:
-                raise InputError(
-                    f"prune: the {name} threshold must be from 0 to below 1, not {threshold!r}"
-                )
+        prune = checked_pruning(prune)
         if not isinstance(memory, int) or not 0 < memory < 1 << 63:
             raise InputError(f"memory must be a positive number of bytes, not {memory!r}")
         self.grammars = grammars
@@ -196,60 +235,14 @@ class Parser:
         """
         return self.grammars[0]
 
-    def parse(self, tags: Tags | None = None, *, words: Sequence[str] | None = None) -> Tree:
-        r"""The best tree of a sentence given by its tags, its words, or both.
+    def summary(self) -> str:
+        r"""A few lines on each grammar.
 
-        Beside words, tags may be None: those are for the grammar to find.
-
-        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
-        >>> print(Parser(grammar).parse(["NP", "VP"]))
-        (S (NP NP) (VP VP))
-        >>> print(Parser(grammar).parse(["NP", None], words=["she", "rained"]))
-        (S (NP she) (VP rained))
+        >>> parser = Parser(Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'"))
+        >>> parser.summary().splitlines()[0].split(":")[0]
+        'hand-written grammar'
         """
-        return self.analyze(tags, words=words).tree
-
-    def analyze(
-        self,
-        tags: Tags | None = None,
-        *,
-        words: Sequence[str] | None = None,
-        candidates: int = 1,
-    ) -> Parse:
-        r"""The best tree of a sentence with its probability, and more trees on request.
-
-        Of candidates that differ in nothing but the unary rules between two nodes, only the
-        likeliest is there.
-
-        >>> grammar = Grammar.from_string("S -> X S [0.2] | S X [0.1] | X X [0.7] \n X -> 'ha'")
-        >>> parse = Parser(grammar).analyze(words=["ha"] * 3, candidates=5)
-        >>> for tree, log_probability in parse.candidates:
-        ...     print(f"{log_probability:.3f} {tree}")
-        -1.966 (S (X ha) (S (X ha) (X ha)))
-        -2.659 (S (S (X ha) (X ha)) (X ha))
-        >>> f"{parse.sentence_log_probability:.3f}"
-        '-1.561'
-        """
-        check_positive("candidates", candidates)
-        return next(self._run([_checked(tags, words, 0)], candidates, marginals=False, done=0))
-
-    def parse_many(
-        self,
-        tags: Iterable[Tags] | None = None,
-        *,
-        words: Iterable[Sequence[str]] | None = None,
-        batch_size: int = BATCH,
-    ) -> Iterator[Tree]:
-        r"""The best trees of many sentences, lazily and in their order.
-
-        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' | 'she' \n VP -> 'rained'")
-        >>> for tree in Parser(grammar).parse_many(words=[["it", "rained"], ["she", "rained"]]):
-        ...     print(tree)
-        (S (NP it) (VP rained))
-        (S (NP she) (VP rained))
-        """
-        parses = self.analyze_many(tags, words=words, batch_size=batch_size)
-        return (parse.tree for parse in parses)
+        return "\n\n".join(grammar.summary() for grammar in self.grammars)
 
     def analyze_many(
         self,
@@ -263,7 +256,8 @@ class Parser:
         r"""What :meth:`analyze` gives, for many sentences, lazily and in their order.
 
         ``batch_size`` sentences are taken from the iterable and parsed at once. ``marginals`` asks
-        for what :meth:`marginals` gives, too.
+        for what :meth:`marginals` gives, too. Of ``candidates`` that differ in nothing but the
+        unary rules between two nodes, only the likeliest is there.
 
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
         >>> [parse.status for parse in Parser(grammar).analyze_many([["NP", "VP"], ["VP", "NP"]])]
@@ -274,32 +268,6 @@ class Parser:
         check_positive("candidates", candidates)
         check_positive("batch_size", batch_size)
         return self._batches(_sentences(tags, words), candidates, marginals, batch_size)
-
-    def marginals(
-        self, tags: Tags | None = None, *, words: Sequence[str] | None = None
-    ) -> NDArray[np.void]:
-        """The probabilities of all labelled spans that were not pruned, as a structured array.
-
-        Its fields are ``start``, ``end``, ``label`` and ``probability``.
-
-        >>> grammar = Grammar.from_string("S -> S S [0.25] | 'ha' [0.75]")
-        >>> table = Parser(grammar).marginals(words=["ha"] * 3)
-        >>> print(table[table["probability"] < 1])
-        [(0, 2, 'S', 0.5) (1, 3, 'S', 0.5)]
-        """
-        parse = next(self._run([_checked(tags, words, 0)], 1, marginals=True, done=0))
-        assert parse.marginals is not None
-        return parse.marginals
-
-    def _marginal_table(self, columns: dict[str, NDArray[np.generic]]) -> NDArray[np.void]:
-        names = np.array(self.grammar.labels)
-        fields = [("start", "i4"), ("end", "i4"), ("label", names.dtype), ("probability", "f8")]
-        table = np.empty(len(columns["marginal_labels"]), dtype=fields)
-        table["start"] = columns["marginal_starts"]
-        table["end"] = columns["marginal_ends"]
-        table["label"] = names[columns["marginal_labels"]]
-        table["probability"] = columns["marginal_probabilities"]
-        return table
 
     def _batches(
         self, sentences: Iterator[_Sentence], candidates: int, marginals: bool, size: int
@@ -314,9 +282,14 @@ class Parser:
     ) -> Iterator[Parse]:
         """Parse a batch of sentences, after ``done`` others of which errors need not tell."""
         columns = self._columns(sentences, candidates=candidates, marginals=marginals, done=done)
-        table = self._marginal_table(columns)
-        table_offsets = columns["marginal_offsets"]
         labels = self.grammar.labels
+        table = marginal_table(
+            columns["marginal_starts"],
+            columns["marginal_ends"],
+            np.array(labels)[columns["marginal_labels"]],
+            columns["marginal_probabilities"],
+        )
+        table_offsets = columns["marginal_offsets"]
         spans = list(
             zip(
                 [labels[label] for label in columns["span_labels"].tolist()],
@@ -440,8 +413,6 @@ def _checked(tags: Tags | None, words: Sequence[str] | None, row: int) -> _Sente
         numbers = len(sentence.tags), len(sentence.words)
         if numbers[0] != numbers[1]:
             raise InputError(f"sentence {row + 1}: {numbers[0]} tags but {numbers[1]} words")
-    elif sentence.tags is None and sentence.words is None:
-        raise InputError("give the tags of the sentence, its words, or both")
     if not sentence.tokens:
         raise InputError(f"sentence {row + 1} is empty; leave it out")
     return sentence

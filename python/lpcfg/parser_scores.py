@@ -4,39 +4,21 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from lpcfg.errors import InputError, TreebankError
 from lpcfg.evalb_parameters import NEW, EvalbParameters
-from lpcfg.grammar import Grammar
-from lpcfg.parser import BATCH, Parse, Tags, tree_from_spans
+from lpcfg.parser import Parse, tree_from_spans
 from lpcfg.scores import Scores, evaluate
+from lpcfg.sentence_parser import SentenceParser
 from lpcfg.tree import Tree
 
-__all__ = ["INPUTS", "Evaluation", "SentenceParser", "evaluate_parser"]
+__all__ = ["INPUTS", "Evaluation", "evaluate_parser"]
 
 Input = Literal["words", "tags", "both"]
 INPUTS = ("words", "tags", "both")
-
-
-class SentenceParser(Protocol):
-    """What finds the trees of sentences: a :class:`~lpcfg.Parser` or a :class:`~lpcfg.Reranker`."""
-
-    @property
-    def grammar(self) -> Grammar:
-        """A grammar that knows how trees were cleaned."""
-
-    def analyze_many(
-        self,
-        tags: Iterable[Tags] | None = None,
-        *,
-        words: Iterable[Sequence[str]] | None = None,
-        candidates: int = 1,
-        batch_size: int = BATCH,
-    ) -> Iterator[Parse]:
-        """The parses of many sentences, lazily and in their order."""
 
 
 @dataclass(frozen=True)

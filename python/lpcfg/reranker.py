@@ -12,14 +12,15 @@ from typing import Self
 import numpy as np
 
 from lpcfg.candidates import Candidates, merge_candidates
+from lpcfg.ensemble import joint_parser
 from lpcfg.errors import InputError
 from lpcfg.estimator import Estimator
 from lpcfg.grammar import Grammar
 from lpcfg.options import build_options
-from lpcfg.parser import BATCH, MEMORY, Parse, Parser, Pruning, Tags, check_positive
+from lpcfg.parser import MEMORY, Parse, Pruning, check_positive, checked_pruning
 from lpcfg.reranker_file import read_reranker, write_reranker
 from lpcfg.reranker_model import RerankerModel, RerankerSamples
-from lpcfg.tree import Tree
+from lpcfg.sentence_parser import BATCH, SentenceParser, Tags, analyze_together
 from lpcfg.treebank import Treebank
 
 __all__ = ["Reranker"]
@@ -29,10 +30,11 @@ _OPTIONS = ("candidates", "folds", "penalty", "least", "iterations", "decoder")
 
 
 @dataclass
-class Reranker:
+class Reranker(SentenceParser):
     """Chooses among the ``candidates`` best trees of parsers (Charniak & Johnson 2005).
 
-    ``estimators`` learn a grammar each; several in a tuple parse together, as one parser. The
+    ``estimators`` learn a grammar each; several in a tuple parse together, as one parser or an
+    ensemble. The
     features are patterns in the trees (:mod:`lpcfg.candidate_features`) that tell the candidates of
     ``least`` sentences apart, and what the parsers think of the trees. The weights are those of a
     log-linear model that finds the trees with the best F1, with a quadratic ``penalty``, after at
@@ -64,13 +66,15 @@ class Reranker:
     n_jobs: int = -1
     progress: Callable[[Iterable[int]], Iterable[int]] = iter
 
-    parsers_: list[Parser] = field(init=False, repr=False, compare=False)
+    grammars_: list[list[Grammar]] = field(init=False, repr=False, compare=False)
+    parsers_: list[SentenceParser] = field(init=False, repr=False, compare=False)
     model_: RerankerModel = field(init=False, repr=False, compare=False)
 
     def fit(self, treebank: Treebank) -> Self:
         """Learn to choose from the trees of a treebank, then the grammars from all of them.
 
-        >>> Reranker().fit(Treebank.from_trees([Tree("NN", "rain")]))
+        >>> import lpcfg
+        >>> Reranker().fit(Treebank.from_trees([lpcfg.Tree("NN", "rain")]))
         Traceback (most recent call last):
         lpcfg.errors.InputError: estimators: a reranker needs one or more to learn grammars with
         """
@@ -92,29 +96,31 @@ class Reranker:
                 cleaning=treebank.cleaning,
                 transform=treebank.transform,
             )
-            self.parsers_ = self._learn(others)
+            self._learn(others)
             for first in range(start, end, BATCH):
                 gold = trees[first : min(first + BATCH, end)]
                 proposed = self.propose(words=[tree.words() for tree in gold])
                 samples.add(list(proposed), gold, self.n_jobs)
         self.model_ = samples.fit(self.penalty, self.least, self.iterations)
-        self.parsers_ = self._learn(treebank)
+        self._learn(treebank)
         return self
 
-    def _learn(self, treebank: Treebank) -> list[Parser]:
+    def _learn(self, treebank: Treebank) -> None:
         """A parser for each estimator or tuple of them; one that is there twice learns once."""
         learnt: dict[int, Grammar] = {}
         for estimator in (member for group in self._groups() for member in group):
             if id(estimator) not in learnt:
                 learnt[id(estimator)] = copy.copy(estimator).fit(treebank).grammar_
-        return self._parsers([[learnt[id(member)] for member in group] for group in self._groups()])
+        self._use([[learnt[id(member)] for member in group] for group in self._groups()])
 
     def _groups(self) -> list[Sequence[Estimator]]:
         return [own if isinstance(own, Sequence) else (own,) for own in self.estimators]
 
-    def _parsers(self, grammars: Iterable[Sequence[Grammar]]) -> list[Parser]:
-        return [
-            Parser(
+    def _use(self, grammars: list[list[Grammar]]) -> None:
+        """Make parsers of grammars."""
+        self.grammars_ = grammars
+        self.parsers_ = [
+            joint_parser(
                 group,
                 decoder=self.decoder,
                 prune=self.prune,
@@ -136,6 +142,18 @@ class Reranker:
         """
         return self.parsers_[0].grammar
 
+    @property
+    def tags(self) -> frozenset[str]:
+        """The tags that its parsers know.
+
+        >>> import lpcfg
+        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
+        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
+        >>> sorted(reranker.tags)[:3]
+        [',', '.', 'CC']
+        """
+        return frozenset().union(*(parser.tags for parser in self.parsers_))
+
     def propose(
         self,
         tags: Iterable[Tags] | None = None,
@@ -152,16 +170,10 @@ class Reranker:
         >>> [len(candidates.trees) for candidates in reranker.propose(words=[sentence])]
         [5]
         """
-        count = len(self.parsers_)
-        own_tags = [None] * count if tags is None else itertools.tee(tags, count)
-        own_words = [None] * count if words is None else itertools.tee(words, count)
-        parses = [
-            parser.analyze_many(
-                tags, words=words, candidates=self.candidates, batch_size=batch_size, marginals=True
-            )
-            for parser, tags, words in zip(self.parsers_, own_tags, own_words, strict=True)
-        ]
-        return map(merge_candidates, zip(*parses, strict=True))
+        together = analyze_together(
+            self.parsers_, tags, words, candidates=self.candidates, batch_size=batch_size
+        )
+        return map(merge_candidates, together)
 
     def analyze_many(
         self,
@@ -169,6 +181,7 @@ class Reranker:
         *,
         words: Iterable[Sequence[str]] | None = None,
         candidates: int = 1,
+        marginals: bool = False,
         batch_size: int = BATCH,
     ) -> Iterator[Parse]:
         """What :meth:`lpcfg.Parser.analyze_many` gives, the best candidates first.
@@ -193,57 +206,6 @@ class Reranker:
             for own, row in zip(batch, scores, strict=True):
                 yield own.parse(np.argsort(-row, kind="stable")[:candidates].tolist())
 
-    def analyze(
-        self,
-        tags: Tags | None = None,
-        *,
-        words: Sequence[str] | None = None,
-        candidates: int = 1,
-    ) -> Parse:
-        """What :meth:`lpcfg.Parser.analyze` gives, the best candidates first.
-
-        >>> import lpcfg
-        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
-        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
-        >>> len(reranker.analyze(words="The dog saw him .".split(), candidates=2).candidates)
-        2
-        """
-        many = self.analyze_many(
-            None if tags is None else [tags],
-            words=None if words is None else [words],
-            candidates=candidates,
-        )
-        return next(many)
-
-    def parse(self, tags: Tags | None = None, *, words: Sequence[str] | None = None) -> Tree:
-        """The best tree of a sentence given by its tags, its words, or both.
-
-        >>> import lpcfg
-        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
-        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
-        >>> print(reranker.parse(["DT", "NN", "VBD", "PRP", "."]))
-        (ROOT (S (NP (DT DT) (NN NN)) (VP (VBD VBD) (NP (PRP PRP))) (. .)))
-        """
-        return self.analyze(tags, words=words).tree
-
-    def parse_many(
-        self,
-        tags: Iterable[Tags] | None = None,
-        *,
-        words: Iterable[Sequence[str]] | None = None,
-        batch_size: int = BATCH,
-    ) -> Iterator[Tree]:
-        """The best trees of many sentences, lazily and in their order.
-
-        >>> import lpcfg
-        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
-        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
-        >>> [len(tree) for tree in reranker.parse_many([["DT", "NN", "VBD"], ["UH", "."]])]
-        [3, 2]
-        """
-        parses = self.analyze_many(tags, words=words, batch_size=batch_size)
-        return (parse.tree for parse in parses)
-
     def summary(self) -> str:
         """A few lines on the reranker and on each of its grammars.
 
@@ -253,12 +215,11 @@ class Reranker:
         >>> reranker.summary().splitlines()[0].split(" with ")[0]
         'reranker'
         """
-        grammars = [grammar for parser in self.parsers_ for grammar in parser.grammars]
         own = (
             f"reranker with {len(self.model_.keys)} features of trees, over {self.candidates} "
             f"candidates from each of {len(self.parsers_)} parsers"
         )
-        return "\n\n".join([own, *(grammar.summary() for grammar in grammars)])
+        return "\n\n".join([own, *(parser.summary() for parser in self.parsers_)])
 
     def save(self, folder: str | PathLike[str]) -> None:
         """Write the reranker and its grammars into a folder, which is made if need be.
@@ -273,9 +234,8 @@ class Reranker:
         ['1-1.lpcfg', 'reranker.lpcfg']
         """
         options = {name: getattr(self, name) for name in _OPTIONS}
-        options["prune"] = self.parsers_[0].prune._asdict()
-        grammars = [parser.grammars for parser in self.parsers_]
-        write_reranker(folder, self.model_, grammars, options)
+        options["prune"] = checked_pruning(self.prune)._asdict()
+        write_reranker(folder, self.model_, self.grammars_, options)
 
     @classmethod
     def load(cls, folder: str | PathLike[str], *, memory: int = MEMORY, n_jobs: int = -1) -> Self:
@@ -289,5 +249,5 @@ class Reranker:
         options["prune"] = build_options(Pruning, options.get("prune", {}))
         reranker = build_options(cls, {**options, "memory": memory, "n_jobs": n_jobs})
         reranker.model_ = model
-        reranker.parsers_ = reranker._parsers(grammars)
+        reranker._use(grammars)
         return reranker

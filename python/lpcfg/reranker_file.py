@@ -20,7 +20,7 @@ from lpcfg.reranker_model import RerankerModel
 __all__ = ["is_reranker", "read_reranker", "write_reranker"]
 
 _NAME = "reranker.lpcfg"
-_DOCUMENT = {"kind": str, "parsers": list, "options": dict}
+_DOCUMENT = {"parsers": list, "options": dict}
 
 
 def is_reranker(folder: str | PathLike[str]) -> bool:
@@ -65,9 +65,7 @@ def read_reranker(
     FileNotFoundError: [Errno 2] No such file or directory: 'missing/reranker.lpcfg'
     """
     file = ModelFile(Path(folder, _NAME))
-    document = read_document(file, _DOCUMENT)
-    if document["kind"] != "reranker":
-        raise ModelFileError(f"{file.path}: holds a {document['kind']}, not a reranker")
+    document = read_document(file, _DOCUMENT, kind="reranker")
     keys = file.array("keys", np.uint32, (None,))
     if np.any(keys[1:] <= keys[:-1]):
         raise ModelFileError(f"{file.path}: the keys do not ascend")

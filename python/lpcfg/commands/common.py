@@ -12,11 +12,9 @@ from typing import TypeAlias, TypeVar
 from tqdm import tqdm
 
 from lpcfg.errors import InputError
-from lpcfg.grammar_file import load_many
-from lpcfg.parser import COMBINATIONS, DECODERS, MEMORY, Parser, Pruning
-from lpcfg.parser_scores import SentenceParser
-from lpcfg.reranker import Reranker
-from lpcfg.reranker_file import is_reranker
+from lpcfg.parser import COMBINATIONS, DECODERS, MEMORY, Pruning
+from lpcfg.parser_file import holds_parser, load_parser
+from lpcfg.sentence_parser import SentenceParser
 
 __all__ = [
     "Commands",
@@ -145,7 +143,7 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
 def model_parser(path: str | PathLike[str], options: argparse.Namespace) -> SentenceParser:
     """The parser that the options of :func:`add_parsing` ask for, of a model or a folder of models.
 
-    A reranker is a folder of models too, and finds candidates as it did when it was trained.
+    Rerankers and ensembles are folders of models too, and parse as they were made.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_parsing(parser)
@@ -153,21 +151,16 @@ def model_parser(path: str | PathLike[str], options: argparse.Namespace) -> Sent
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
     """
-    if is_reranker(path):
-        if (options.decoder, options.combine, options.prune) != _PARSING:
-            raise InputError(
-                f"{path}: a reranker parses as it was trained; leave out --decoder, --combine "
-                "and --prune"
-            )
-        return Reranker.load(path, memory=options.memory << 20, n_jobs=options.jobs)
-    return Parser(
-        load_many(path),
-        decoder=options.decoder,
-        combine=options.combine,
-        prune=options.prune,
-        memory=options.memory << 20,
-        n_jobs=options.jobs,
-    )
+    common = {"memory": options.memory << 20, "n_jobs": options.jobs}
+    if not holds_parser(path):
+        own = {"decoder": options.decoder, "combine": options.combine, "prune": options.prune}
+        return load_parser(path, **common, **own)
+    if (options.decoder, options.combine, options.prune) != _PARSING:
+        raise InputError(
+            f"{path}: a reranker or an ensemble parses as it was made; leave out --decoder, "
+            "--combine and --prune"
+        )
+    return load_parser(path, **common)
 
 
 def _thresholds(text: str) -> Pruning:

@@ -26,8 +26,8 @@ from lpcfg.commands.tag import load_tagger
 from lpcfg.embedded import default_model
 from lpcfg.errors import InputError
 from lpcfg.grammar_file import is_model_file
-from lpcfg.parser import BATCH, Parse, Tags
-from lpcfg.parser_scores import SentenceParser
+from lpcfg.parser import Parse
+from lpcfg.sentence_parser import BATCH, SentenceParser, Tags
 from lpcfg.tree import escape
 
 __all__ = ["add"]

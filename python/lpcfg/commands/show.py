@@ -11,9 +11,8 @@ from lpcfg.errors import InputError
 from lpcfg.explanation import explain_states, find_symbol
 from lpcfg.grammar import Grammar
 from lpcfg.grammar_file import load, model_files
+from lpcfg.parser_file import holds_parser, load_parser
 from lpcfg.reader import OnError, read_trees
-from lpcfg.reranker import Reranker
-from lpcfg.reranker_file import is_reranker
 
 __all__ = ["add"]
 
@@ -42,8 +41,8 @@ def _show(options: argparse.Namespace) -> None:
         _draw(options.file[0], Path(options.svg), options.on_error)
         return
     for name in options.file:
-        if is_reranker(name):
-            print(Reranker.load(name).summary())
+        if holds_parser(name):
+            print(load_parser(name).summary())
             continue
         if models := model_files(name):
             print(*(_describe(load(model), options.symbol) for model in models), sep="\n\n")

@@ -1,0 +1,248 @@
+"""Several parsers that parse as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+from typing import TypeAlias
+
+import numpy as np
+
+from lpcfg.backbone import same_backbone
+from lpcfg.coverage import Coverage, covering_trees, tree_marginals
+from lpcfg.errors import InputError
+from lpcfg.grammar import Grammar
+from lpcfg.marginal_table import MarginalTable, mean_marginals
+from lpcfg.parser import COMBINATIONS, MEMORY, Parse, Parser, Pruning, check_positive, parse_of
+from lpcfg.sentence_parser import BATCH, SentenceParser, Tags, analyze_together
+from lpcfg.tree import Tree
+
+__all__ = ["Ensemble", "Member", "joint_parser"]
+
+Member: TypeAlias = Grammar | SentenceParser
+
+
+class Ensemble(SentenceParser):
+    r"""Combines grammars or parsers of any kind, other ensembles and rerankers among them.
+
+    Where :class:`Parser` brings grammars with one backbone together in one chart, an ensemble
+    brings together what parsers say of labelled spans, whatever their grammars are: trees that
+    branch to the left or to the right, more or less markovisation, other estimators. Of the
+    ``members``, grammars with the same backbone become one parser, which has the weight of all of
+    them. ``combine`` says how the tree is found (Narayan & Cohen 2015): by ``posteriors``, it is
+    the tree with the best expected F1 according to the mean of the members' marginals, by ``trees``
+    the one that has most brackets in common with the members' trees. ``weights`` are those of the
+    members, all the same by default. The other options are those of :class:`Parser`, for members
+    that are grammars, and of the search.
+
+    Members that find no more than fragments are left out if there are others. The probability of
+    a tree is that of the first member that proposes it; what no member proposes has none, which is
+    written as minus infinity.
+
+    >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+    >>> snow = Grammar.from_string("S -> NP VP | V NP \n NP -> 'it' \n VP -> 'snowed' \n V -> 'do'")
+    >>> print(Ensemble([rain, snow]).parse(words=["it", "rained"]))
+    (S (NP it) (VP rained))
+    """
+
+    def __init__(
+        self,
+        members: Sequence[Member],
+        *,
+        combine: str = "posteriors",
+        weights: Sequence[float] | None = None,
+        decoder: str = "max-f1",
+        prune: Pruning | float | None = Pruning(),  # noqa: B008 - an immutable default
+        memory: int = MEMORY,
+        n_jobs: int = -1,
+    ) -> None:
+        if not members:
+            raise InputError("an ensemble needs a member or more")
+        if combine not in COMBINATIONS:
+            raise InputError(f"combine must be one of {', '.join(COMBINATIONS)}, not {combine!r}")
+        shares = [1.0] * len(members) if weights is None else [float(own) for own in weights]
+        if len(shares) != len(members) or not all(0 < own < np.inf for own in shares):
+            raise InputError(
+                f"weights must be {len(members)} positive numbers, one for each member, "
+                f"not {weights}"
+            )
+        self.combine = combine
+        self.n_jobs = n_jobs
+        self.members: list[SentenceParser] = []
+        self.weights: list[float] = []
+        for own, share in _grouped(members, shares):
+            if isinstance(own, list):
+                self.members.append(
+                    Parser(
+                        own,
+                        decoder=decoder,
+                        combine=combine,
+                        prune=prune,
+                        memory=memory,
+                        n_jobs=n_jobs,
+                    )
+                )
+            else:
+                self.members.append(own)
+            self.weights.append(share)
+
+    @property
+    def grammar(self) -> Grammar:
+        r"""The grammar of the first member: it knows how trees were cleaned.
+
+        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+        >>> Ensemble([grammar]).grammar is grammar
+        True
+        """
+        return self.members[0].grammar
+
+    @property
+    def tags(self) -> frozenset[str]:
+        r"""The tags that members know.
+
+        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+        >>> sorted(Ensemble([grammar]).tags)
+        ['NP', 'VP']
+        """
+        return frozenset().union(*(member.tags for member in self.members))
+
+    def summary(self) -> str:
+        r"""A few lines on the ensemble and on each of its members.
+
+        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+        >>> Ensemble([grammar]).summary().splitlines()[0]
+        'ensemble of 1 parsers by posteriors, weights 1'
+        """
+        weights = ", ".join(f"{weight:g}" for weight in self.weights)
+        own = f"ensemble of {len(self.members)} parsers by {self.combine}, weights {weights}"
+        return "\n\n".join([own, *(member.summary() for member in self.members)])
+
+    def analyze_many(
+        self,
+        tags: Iterable[Tags] | None = None,
+        *,
+        words: Iterable[Sequence[str]] | None = None,
+        candidates: int = 1,
+        marginals: bool = False,
+        batch_size: int = BATCH,
+    ) -> Iterator[Parse]:
+        r"""What :meth:`lpcfg.Parser.analyze_many` gives.
+
+        The first of the ``candidates`` is the tree that members make together, the others are the
+        best of theirs.
+
+        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+        >>> [parse.status for parse in Ensemble([grammar]).analyze_many([["NP", "VP"], ["VP"]])]
+        ['parsed', 'fragments']
+        """
+        check_positive("candidates", candidates)
+        check_positive("batch_size", batch_size)
+        together = analyze_together(
+            self.members, tags, words, candidates=candidates, batch_size=batch_size
+        )
+        return self._combined(together, candidates, batch_size)
+
+    def _combined(
+        self, together: Iterator[tuple[Parse, ...]], candidates: int, batch_size: int
+    ) -> Iterator[Parse]:
+        tags = self.tags
+        while batch := list(islice(together, batch_size)):
+            votes = [_Votes(parses, self.weights) for parses in batch]
+            tables = [own.marginals() for own in votes]
+            coverages = [
+                Coverage(
+                    own.shares() if self.combine == "trees" or own.status == "fragments" else table,
+                    [parse.tree for parse in own.parses],
+                    tags,
+                )
+                for own, table in zip(votes, tables, strict=True)
+            ]
+            trees = covering_trees(coverages, self.n_jobs)
+            for row, tree in enumerate(trees):
+                yield parse_of(
+                    votes[row].candidates(tree, coverages[row], candidates),
+                    tables[row],
+                    status=votes[row].status,
+                    sentence_log_probability=votes[row].log_probability(),
+                )
+
+
+def joint_parser(
+    grammars: Sequence[Grammar],
+    *,
+    decoder: str = "max-f1",
+    combine: str = "posteriors",
+    prune: Pruning | float | None = Pruning(),  # noqa: B008 - an immutable default
+    memory: int = MEMORY,
+    n_jobs: int = -1,
+) -> Parser | Ensemble:
+    r"""What parses with all of some grammars: a parser if they have one backbone, or an ensemble.
+
+    >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+    >>> [type(joint_parser([rain] * count)).__name__ for count in (1, 2)]
+    ['Parser', 'Ensemble']
+    """
+    ensemble = Ensemble(
+        grammars, combine=combine, decoder=decoder, prune=prune, memory=memory, n_jobs=n_jobs
+    )
+    first, *others = ensemble.members
+    return first if isinstance(first, Parser) and not others else ensemble
+
+
+class _Votes:
+    """What those members say of a sentence that are listened to."""
+
+    def __init__(self, parses: Sequence[Parse], weights: Sequence[float]) -> None:
+        whole = [own for own in zip(parses, weights, strict=True) if own[0].status != "fragments"]
+        used = whole or list(zip(parses, weights, strict=True))
+        self.parses = [parse for parse, _ in used]
+        self.weights = [weight for _, weight in used]
+        self.status = self.parses[0].status if len(used) == len(parses) else "fewer"
+
+    def marginals(self) -> MarginalTable:
+        tables = [parse.marginals for parse in self.parses if parse.marginals is not None]
+        return mean_marginals(tables, self.weights)
+
+    def shares(self) -> MarginalTable:
+        """The part of the trees that has each labelled span."""
+        return mean_marginals([tree_marginals(parse.tree) for parse in self.parses], self.weights)
+
+    def log_probability(self) -> float:
+        logs = [parse.sentence_log_probability for parse in self.parses]
+        shares = np.log(np.array(self.weights) / sum(self.weights))
+        return float(np.logaddexp.reduce(shares + logs))
+
+    def candidates(self, best: Tree, coverage: Coverage, count: int) -> list[tuple[Tree, float]]:
+        """The best tree, then the members' candidates by what they gain."""
+        proposed: dict[Tree, float] = {}
+        for parse in self.parses:
+            for tree, log_probability in parse.candidates:
+                proposed.setdefault(tree, log_probability)
+        first = (best, proposed.pop(best, -np.inf))
+        if count == 1:
+            return [first]
+        others = sorted(proposed.items(), key=lambda own: -coverage.gain(own[0]))
+        return [first, *others[: count - 1]]
+
+
+def _grouped(
+    members: Sequence[Member], weights: Sequence[float]
+) -> list[tuple[list[Grammar] | SentenceParser, float]]:
+    """Members with their weights; grammars that can share a chart stand together."""
+    groups: list[tuple[list[Grammar] | SentenceParser, float]] = []
+    for member, weight in zip(members, weights, strict=True):
+        if not isinstance(member, Grammar):
+            groups.append((member, weight))
+            continue
+        for place, (own, share) in enumerate(groups):
+            # In one chart, all have the same weight.
+            if (
+                isinstance(own, list)
+                and weight * len(own) == share
+                and same_backbone(own[0], member)
+            ):
+                groups[place] = ([*own, member], share + weight)
+                break
+        else:
+            groups.append(([member], weight))
+    return groups
