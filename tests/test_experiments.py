@@ -120,12 +120,12 @@ def test_plots_have_a_line_for_each_group(tmp_path):
         for trees in (10, 100)
     ]
     path = tmp_path / "plot.svg"
-    draw_rows(rows, path, across="trees", up=("F1", "time"), lines="estimator", logarithmic=("F1",))
+    draw_rows(rows, path, across="trees", up=("F1", "time"), logarithmic=("trees", "F1"))
     text = path.read_text()
     for name in ("pcfg", "spectral", "trees", "F1", "time"):
         assert f">{name}<" in text
     first = path.read_bytes()
-    draw_rows(rows, path, across="trees", up=("F1", "time"), lines="estimator", logarithmic=("F1",))
+    draw_rows(rows, path, across="trees", up=("F1", "time"), logarithmic=("trees", "F1"))
     assert path.read_bytes() == first
 
 

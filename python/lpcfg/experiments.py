@@ -24,7 +24,14 @@ from lpcfg.tree import Tree
 from lpcfg.treebank import Treebank
 from lpcfg.trials import Trial, digest
 
-__all__ = ["Subject", "learning_trial", "nested_samples", "noise_trials"]
+__all__ = ["COMBINATIONS", "Subject", "learning_trial", "nested_samples", "noise_trials"]
+
+#: Ways to combine models, by name: the decoder, and what is combined.
+COMBINATIONS = {
+    "tree coverage": ("max-f1", "trees"),
+    "marginal coverage": ("max-f1", "posteriors"),
+    "rule product": ("max-rule", "posteriors"),
+}
 
 # What becomes of a grammar does not depend on these.
 _INDIFFERENT = ("n_jobs", "progress")
@@ -153,14 +160,12 @@ def _combinations(
     alone = [evaluate_parser(Parser(grammar, n_jobs=n_jobs), gold) for grammar in grammars]
     candidates = zip(*(evaluation.trees for evaluation in alone), strict=True)
 
-    def together(decoder: str = "max-f1", combine: str = "posteriors") -> float:
+    def together(decoder: str, combine: str) -> float:
         parser = Parser(grammars, decoder=decoder, combine=combine, n_jobs=n_jobs)
         return evaluate_parser(parser, gold).scores.f1
 
     return {
         "mean of single": float(np.mean([evaluation.scores.f1 for evaluation in alone])),
-        "tree coverage": together(combine="trees"),
-        "marginal coverage": together(),
-        "rule product": together(decoder="max-rule"),
+        **{name: together(*combination) for name, combination in COMBINATIONS.items()},
         "oracle": oracle_f1(candidates, gold),
     }

@@ -38,30 +38,44 @@ def draw_rows(
     *,
     across: str,
     up: Sequence[str],
-    lines: str | None = None,
+    by: str = "estimator",
+    together: bool = False,
     logarithmic: Sequence[str] = (),
 ) -> None:
-    """Draw columns against another one, side by side, with a line for each value of ``lines``.
+    """Draw columns against another one, as SVG or whatever the name of the file asks for.
 
-    ``logarithmic``: columns whose axes are. This needs matplotlib.
+    Each column has a panel of its own with a line for each value of the column ``by``; or, drawn
+    ``together``, each of those values has a panel with a line for each column. ``logarithmic``:
+    columns whose axes are. This needs matplotlib.
     """
     import matplotlib as mpl
 
     # Text stays text, and the same figures give the same file.
     mpl.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "lpcfg", "font.size": 11}
     from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator
 
-    figure = Figure(figsize=(4.5 * len(up), 3.6), layout="constrained")
-    panels = figure.subplots(1, len(up), squeeze=False)[0]
-    for panel, column in zip(panels, up, strict=True):
-        for name in dict.fromkeys(row[lines] if lines else None for row in rows):
-            own = [row for row in rows if lines is None or row[lines] == name]
-            points: list[list[Any]] = [[row[axis] for row in own] for axis in (across, column)]
-            panel.plot(*points, "o-", label=name)
-        panel.set(xlabel=across, title=column)
-        panel.set_xscale("log" if across in logarithmic else panel.get_xscale())
-        panel.set_yscale("log" if column in logarithmic else panel.get_yscale())
-        panel.grid(alpha=0.3)
-    if lines:
-        panels[0].legend()
-    figure.savefig(path, metadata={"Date": None})
+    panels: dict[str, dict[str, list[tuple[Any, Any]]]] = {}
+    for row in rows:
+        for column in up:
+            panel, line = (row[by], column) if together else (column, row[by])
+            points = panels.setdefault(panel, {}).setdefault(line, [])
+            points.append((row[across], row[column]))
+    figure = Figure(figsize=(4.5 * len(panels), 3.6), layout="constrained")
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    for axis, (title, lines) in zip(axes, panels.items(), strict=True):
+        for label, points in lines.items():
+            axis.plot(*zip(*points, strict=True), "o-", label=label)
+        axis.set(title=title, xlabel=across)
+        if across in logarithmic:
+            axis.set_xscale("log")
+            ticks = sorted({row[across] for row in rows})
+            axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+        if title in logarithmic:
+            axis.set_yscale("log")
+            axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.yaxis.set_major_formatter("{x:g}")
+        axis.minorticks_off()
+        axis.grid(alpha=0.3)
+    axes[0].legend()
+    figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)

@@ -18,7 +18,13 @@ from lpcfg.commands.estimators import (
 )
 from lpcfg.commands.family import add_family, check_folder, noisy_models
 from lpcfg.errors import InputError
-from lpcfg.experiments import Subject, learning_trial, nested_samples, noise_trials
+from lpcfg.experiments import (
+    COMBINATIONS,
+    Subject,
+    learning_trial,
+    nested_samples,
+    noise_trials,
+)
 from lpcfg.forest import Forest
 from lpcfg.lexicon_options import LexiconOptions
 from lpcfg.reader import read_forest
@@ -197,7 +203,6 @@ _EXPERIMENTS = {
         {
             "across": "trees",
             "up": ("F1", "training CPU s"),
-            "lines": "estimator",
             "logarithmic": ("trees", "training CPU s"),
         },
     ),
@@ -205,17 +210,17 @@ _EXPERIMENTS = {
         "the number of states against F1 with and without labels",
         _states,
         ("spectral", "clustering"),
-        {"across": "states", "up": ("F1", "unlabelled F1"), "lines": "estimator"},
+        {
+            "across": "states",
+            "up": ("F1", "unlabelled F1"),
+            "logarithmic": ("states",),
+        },
     ),
     "estimators": _Experiment(
         "all estimators side by side",
         _estimators,
         tuple(ESTIMATORS),
-        {
-            "across": "sentences / CPU s",
-            "up": ("F1",),
-            "lines": "estimator",
-        },
+        {"across": "sentences / CPU s", "up": ("F1",)},
     ),
     "noise": _Experiment(
         "kinds of noise by ways to combine models, with oracle scores",
@@ -223,8 +228,8 @@ _EXPERIMENTS = {
         ("clustering",),
         {
             "across": "noise",
-            "up": ("tree coverage", "marginal coverage", "rule product", "oracle"),
-            "lines": "estimator",
+            "up": (*COMBINATIONS, "oracle"),
+            "together": True,
         },
     ),
 }
