@@ -46,7 +46,7 @@ fn sentences(counted: &Counted, parser: &Parser, length: usize) -> Vec<Vec<Token
     let mut kept = counted.sentences(length, 2 * SENTENCES);
     kept.retain(|sentence| {
         let analysis = parser.analyze(
-            sentence,
+            sentence.as_slice().into(),
             options(Decoder::MaxF1),
             &mut workspace,
             &Cancel::new(),
@@ -139,7 +139,7 @@ fn charts(criterion: &mut Criterion) {
                 for sentence in &sentences {
                     parser
                         .analyze(
-                            sentence,
+                            sentence.as_slice().into(),
                             options(Decoder::MaxF1),
                             &mut workspace,
                             &Cancel::new(),

@@ -42,6 +42,7 @@ from lpcfg.pivot import PivotEstimator
 from lpcfg.reader import read_trees
 from lpcfg.reranker import Reranker
 from lpcfg.scores import Scores, evaluate
+from lpcfg.span_estimator import SpanEstimator
 from lpcfg.span_scores import SpanMarginals, SpanScores, SpanTree, decode_spans, span_marginals
 from lpcfg.spectral import SpectralCut, SpectralEstimator
 from lpcfg.split_merge import SplitMergeEstimator
@@ -81,6 +82,7 @@ __all__ = [
     "Reranker",
     "Scores",
     "Smoothing",
+    "SpanEstimator",
     "SpanMarginals",
     "SpanScores",
     "SpanTree",

@@ -17,6 +17,8 @@ __all__ = [
     "Parser",
     "SecondOrderModel",
     "Sequences",
+    "SurfaceModel",
+    "SurfaceTrainer",
     "__version__",
     "candidate_features",
     "clean_forest",
@@ -24,6 +26,7 @@ __all__ = [
     "invert_table",
     "nearest_mixtures",
     "span_marginals",
+    "surface_vocabulary",
     "transform_forest",
     "write_model_file",
 ]
@@ -103,7 +106,14 @@ class Grammar:
 class Parser:
     """Grammars with a pool of threads."""
 
-    def __new__(cls, grammar: Grammar, others: Sequence[Grammar], threads: int) -> Parser: ...
+    def __new__(
+        cls,
+        grammar: Grammar,
+        others: Sequence[Grammar],
+        *,
+        threads: int,
+        surface: SurfaceModel | None = None,
+    ) -> Parser: ...
     def analyze(
         self,
         offsets: npt.NDArray[np.int64],
@@ -117,11 +127,75 @@ class Parser:
         memory: int,
         candidates: int,
         marginals: bool,
+        spellings: Sequence[str] | None = None,
     ) -> dict[str, npt.NDArray[Any]]:
         """Parse sentences given as ids of words, of tags or of both, one after the other.
 
-        Returns a dictionary of arrays, read by `lpcfg.parser`.
+        A parser that has features needs the words as they are written, too. Returns a dictionary
+        of arrays, read by `lpcfg.parser`.
         """
+
+# Features of the words at the borders of spans
+
+@final
+class SurfaceModel:
+    """Weights of features, and what is needed to find features."""
+
+    def __new__(
+        cls,
+        *,
+        loss: str,
+        base: float,
+        vocabulary: npt.NDArray[np.uint64],
+        kinds: npt.NDArray[np.uint32],
+        label_offsets: npt.NDArray[np.uint32],
+        labels: npt.NDArray[np.uint32],
+        weights: npt.NDArray[np.float32],
+    ) -> SurfaceModel: ...
+
+def surface_vocabulary(
+    words: Sequence[str], counts: npt.NDArray[np.uint32]
+) -> npt.NDArray[np.uint64]:
+    """The hashes of frequent words and suffixes, given words with the numbers of their uses."""
+
+@final
+class SurfaceTrainer:
+    """Weights on their way."""
+
+    def __new__(cls, model: SurfaceModel, threads: int) -> SurfaceTrainer: ...
+    def add(
+        self,
+        grammar: Grammar,
+        *,
+        spellings: Sequence[str],
+        word_column: npt.NDArray[np.uint32],
+        emissions: npt.NDArray[np.uint32],
+        word_offsets: npt.NDArray[np.int64],
+        symbols: npt.NDArray[np.uint32],
+        starts: npt.NDArray[np.int32],
+        ends: npt.NDArray[np.int32],
+        tree_offsets: npt.NDArray[np.int64],
+        coarse_threshold: float,
+        threshold: float,
+    ) -> None:
+        """Prepare to learn from trees, pruned by a grammar.
+
+        `word_column` has the number of each token's word among `spellings`, `emissions` what it is
+        to the grammar.
+        """
+    def __len__(self) -> int: ...
+    def run(
+        self,
+        order: npt.NDArray[np.int64],
+        *,
+        rate: float,
+        damping: float,
+        penalty: float,
+        batch: int,
+    ) -> float:
+        """Learn from sentences in the given order; the sum of their trees' log-probabilities."""
+    def weights(self) -> npt.NDArray[np.float32]:
+        """The weights as they are now."""
 
 # Hidden Markov models
 

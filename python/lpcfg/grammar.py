@@ -17,6 +17,7 @@ from lpcfg.flat_rules import flatten_rules
 from lpcfg.latent import LatentStates
 from lpcfg.lexicon import Lexicon, lexicon_from_entries
 from lpcfg.notation import read_rules
+from lpcfg.surface import SurfaceWeights
 from lpcfg.symbol import Symbol
 from lpcfg.transform import Transform
 
@@ -30,7 +31,8 @@ class Grammar:
     Rows of ``binary_rules`` are parent, left and right child; of ``unary_rules`` parent and child.
     ``coarse`` gives each symbol its class for the first pruning pass, and ``weights`` how often
     the symbol is expected; without them the first pass is left out. ``latent`` has the parameters
-    over latent states of an L-PCFG, whose pruning backbone the rules then are.
+    over latent states of an L-PCFG, whose pruning backbone the rules then are; ``surface`` those of
+    a model that weighs the trees of the rules by features of their words.
 
     >>> grammar = Grammar.from_string("S -> NP VP [1] \n NP -> 'it' [1] \n VP -> 'rained' [1]")
     >>> [str(symbol) for symbol in grammar.symbols]
@@ -47,6 +49,7 @@ class Grammar:
     coarse: NDArray[np.uint32] | None = None
     weights: NDArray[np.float64] | None = None
     latent: LatentStates | None = None
+    surface: SurfaceWeights | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -88,12 +91,14 @@ class Grammar:
         return Transform.from_dict(self.provenance.get("transform", {}))
 
     def __str__(self) -> str:
-        states = "" if self.latent is None else f", {self.latent.size} latent parameters"
+        beside = "" if self.latent is None else f", {self.latent.size} latent parameters"
+        if self.surface is not None:
+            beside += f", {np.count_nonzero(self.surface.weights)} weights of features"
         return (
             f"{self.provenance.get('estimator', 'unknown')} grammar: {len(self.symbols)} symbols, "
             f"{len(self.binary_rules)} binary and {len(self.unary_rules)} unary rules, "
             f"{len(self.lexicon.words)} words and {len(self.lexicon.classes)} classes of others"
-            f"{states}"
+            f"{beside}"
         )
 
     def summary(self, most: int = 10) -> str:
@@ -190,3 +195,17 @@ class Grammar:
             weights=self.weights if self.coarse is not None else None,
             latent=None if self.latent is None else self.latent.arrays,
         )
+
+    @cached_property
+    def surface_core(self) -> _core.SurfaceModel | None:
+        """The weights of features ready for parsing, if there are any, after a check.
+
+        >>> Grammar.from_string("S -> 'go'").surface_core
+        """
+        if self.surface is None:
+            return None
+        if self.latent is not None or len(self.unary_rules):
+            raise GrammarError(
+                "features weigh trees only under a grammar without latent states and unary rules"
+            )
+        return self.surface.core(self.symbols)

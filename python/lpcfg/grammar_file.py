@@ -14,6 +14,7 @@ from lpcfg.grammar import Grammar
 from lpcfg.latent import LatentStates
 from lpcfg.lexicon_file import LEXICON_DOCUMENT, pack_lexicon, read_lexicon
 from lpcfg.model_file import ModelFile, read_document, write_model_file
+from lpcfg.surface import SurfaceWeights
 from lpcfg.symbol import Symbol
 
 __all__ = ["is_model_file", "load", "load_many", "load_provenance", "model_files", "save"]
@@ -56,6 +57,11 @@ def save(grammar: Grammar, path: str | PathLike[str]) -> None:
         arrays |= {"coarse": grammar.coarse, "weights": grammar.weights}
     if grammar.latent is not None:
         arrays |= {f"latent.{name}": array for name, array in grammar.latent.arrays.items()}
+    if grammar.surface is not None:
+        arrays |= {
+            "surface.vocabulary": grammar.surface.vocabulary,
+            "surface.weights": grammar.surface.weights,
+        }
     document = {
         "kind": "grammar",
         "symbols": [symbol.to_json() for symbol in grammar.symbols],
@@ -64,6 +70,8 @@ def save(grammar: Grammar, path: str | PathLike[str]) -> None:
     }
     if grammar.latent is not None:
         document["latent"] = grammar.latent.kind
+    if grammar.surface is not None:
+        document["surface"] = {"loss": grammar.surface.loss, "base": grammar.surface.base}
     write_model_file(path, arrays, document)
 
 
@@ -94,7 +102,7 @@ def load(path: str | PathLike[str]) -> Grammar:
     try:
         grammar = _grammar(file, document)
         # The core checks all indices and probabilities as it takes them in.
-        _ = grammar.core, grammar.cleaning
+        _ = grammar.core, grammar.surface_core, grammar.cleaning
     except (KeyError, TypeError, ValueError) as error:
         # What the file's own reader finds wrong begins with the path already.
         if str(error).startswith(f"{file.path}: "):
@@ -159,7 +167,16 @@ def _grammar(file: ModelFile, document: dict[str, Any]) -> Grammar:
         coarse=file.array("coarse", np.uint32, (count,)) if has_coarse else None,
         weights=file.array("weights", np.float64, (count,)) if has_coarse else None,
         latent=_latent(file, document) if "latent.states" in file.names() else None,
+        surface=_surface(file, document) if "surface.weights" in file.names() else None,
         provenance=document["provenance"],
+    )
+
+
+def _surface(file: ModelFile, document: dict[str, Any]) -> SurfaceWeights:
+    return SurfaceWeights(
+        **document["surface"],
+        vocabulary=file.array("surface.vocabulary", np.uint64, (None,)),
+        weights=file.array("surface.weights", np.float32, (None,)),
     )
 
 

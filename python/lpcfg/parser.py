@@ -223,7 +223,9 @@ class Parser(SentenceParser):
         self.memory = memory
         self.n_jobs = n_jobs
         core, *others = (grammar.core for grammar in grammars)
-        self._core = _core.Parser(core, others, threads=thread_count(n_jobs))
+        self._core = _core.Parser(
+            core, others, threads=thread_count(n_jobs), surface=self.grammar.surface_core
+        )
 
     @property
     def grammar(self) -> Grammar:
@@ -335,6 +337,11 @@ class Parser(SentenceParser):
             for row, sentence in enumerate(sentences)
             for place, tag in enumerate(sentence.tags or ())
         ]
+        spellings = None
+        if self.grammar.surface is not None:
+            if not words:
+                raise InputError("a model with features of words needs the words of the sentence")
+            spellings = [word for sentence in sentences for word in sentence.words or ()]
         return self._core.analyze(
             offsets,
             np.concatenate(words).astype(np.uint32) if words else None,
@@ -346,6 +353,7 @@ class Parser(SentenceParser):
             memory=self.memory,
             candidates=candidates,
             marginals=marginals,
+            spellings=spellings,
         )
 
     def _tag_id(self, tag: str | None, row: int, place: int) -> int:

@@ -21,6 +21,8 @@
 //!
 //! Without a grammar: [`spans`] searches and sums over trees whose labelled spans have scores.
 //!
+//! Discriminatively: [`surface`] weighs trees by features of the words at the borders of their spans.
+//!
 //! Models: [`model_file`] stores named arrays and JSON in one memory-mapped file.
 //!
 //! The border to Python is the module `python`, compiled only with the feature of that name; no
@@ -43,6 +45,7 @@ pub mod parser;
 pub mod rerank;
 pub mod simplex;
 pub mod spans;
+pub mod surface;
 pub mod transform;
 mod widest;
 

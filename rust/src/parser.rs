@@ -3,11 +3,13 @@
 //! Several grammars may parse together, over one chart that the first of them prunes.
 
 mod analysis;
+mod around;
 mod fill;
 mod fragments;
 mod members;
 
 pub use analysis::{Analysis, Span, Status, WrittenTree};
+pub use around::TreeChart;
 use fill::Filled;
 
 use std::sync::Arc;
@@ -23,9 +25,11 @@ use crate::chart::mixture::Mixture;
 use crate::chart::pcfg::{Chart, PcfgPass};
 use crate::chart::rule_posteriors::RulePosteriors;
 use crate::decode::{
-    Best, Derivation, ExpectedGain, KBest, Node, Objective, PackedForest, PcfgRules, Viterbi,
+    Best, Derivation, ExpectedGain, KBest, Node, Objective, PackedForest, PcfgRules, SurfaceRules,
+    SurfaceTrees, Viterbi,
 };
 use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
+use crate::surface::{Surface, SurfaceModel, SurfacePass};
 
 /// What is maximised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +84,31 @@ pub struct Parser {
     /// At least one; the first prunes the chart and decides which trees there are.
     grammars: Vec<Arc<Grammar>>,
     coarse: Option<CoarseGrammar>,
+    surface: Option<Arc<SurfaceModel>>,
+}
+
+/// A sentence, which must not be empty.
+#[derive(Debug, Clone, Copy)]
+pub struct Sentence<'a> {
+    /// Its words as grammars know them.
+    pub tokens: &'a [Token],
+    /// Its words as features see them, for a parser that has any.
+    pub surface: &'a [Surface],
+}
+
+impl Sentence<'_> {
+    /// The words before a place and those from there on.
+    fn split_at(self, place: usize) -> (Self, Self) {
+        let (tokens, other_tokens) = self.tokens.split_at(place);
+        let (surface, other_surface) = self.surface.split_at(place.min(self.surface.len()));
+        (Self { tokens, surface }, Self { tokens: other_tokens, surface: other_surface })
+    }
+}
+
+impl<'a> From<&'a [Token]> for Sentence<'a> {
+    fn from(tokens: &'a [Token]) -> Self {
+        Self { tokens, surface: &[] }
+    }
 }
 
 /// Memory that a thread reuses from sentence to sentence.
@@ -93,6 +122,7 @@ pub struct Workspace {
     pass: PcfgPass,
     chart: Chart,
     latent: LatentPass,
+    surface: SurfacePass,
     mixture: Mixture,
     marginals: LabelMarginals,
     gain: ExpectedGain,
@@ -104,7 +134,7 @@ impl Parser {
     /// Prepare a grammar for parsing.
     pub fn new(grammar: Arc<Grammar>) -> Result<Self, GrammarError> {
         let coarse = grammar.projection().map(CoarseGrammar::new).transpose()?;
-        Ok(Self { grammars: vec![grammar], coarse })
+        Ok(Self { grammars: vec![grammar], coarse, surface: None })
     }
 
     /// Parse with another grammar as well, which must have the same backbone and, like all of
@@ -112,6 +142,21 @@ impl Parser {
     pub fn with(mut self, grammar: Arc<Grammar>) -> Result<Self, GrammarError> {
         self.grammar().check_backbone(&grammar)?;
         self.grammars.push(grammar);
+        Ok(self)
+    }
+
+    /// Weigh the trees of the grammar, which must have neither latent states nor unary rules, by
+    /// features of the sentence.
+    pub fn with_surface(mut self, model: Arc<SurfaceModel>) -> Result<Self, GrammarError> {
+        let expected = self.grammar().rules().number_of_symbols();
+        let found = model.labels.number_of_symbols();
+        if found != expected {
+            return Err(GrammarError::Length { array: "feature labels", expected, found });
+        }
+        if self.grammar().latent().is_some() || !self.grammar().unary().is_empty() {
+            return Err(GrammarError::SurfaceBackbone);
+        }
+        self.surface = Some(model);
         Ok(self)
     }
 
@@ -124,22 +169,22 @@ impl Parser {
     /// of the sentences and do not depend on the number of threads.
     pub fn analyze_all(
         &self,
-        sentences: &[&[Token]],
+        sentences: &[Sentence<'_>],
         options: Options,
         cancel: &Cancel,
     ) -> Result<Vec<Analysis>, Cancelled> {
         sentences
             .par_iter()
-            .map_init(Workspace::default, |workspace, sentence| {
+            .map_init(Workspace::default, |workspace, &sentence| {
                 self.analyze(sentence, options, workspace, cancel)
             })
             .collect()
     }
 
-    /// Parse one sentence, which must not be empty.
+    /// Parse one sentence.
     pub fn analyze(
         &self,
-        sentence: &[Token],
+        sentence: Sentence<'_>,
         options: Options,
         workspace: &mut Workspace,
         cancel: &Cancel,
@@ -156,14 +201,14 @@ impl Parser {
             (Status::Smoothed, loose, true),
         ];
         let exact = options.coarse_threshold == 0.0 && options.threshold == 0.0;
-        let tags_alone = sentence.iter().all(|token| matches!(token, Token::Tag(_)));
+        let tags_alone = sentence.tokens.iter().all(|token| matches!(token, Token::Tag(_)));
         for (status, options, smoothed) in rungs {
             // A rung that would repeat the one before it.
             if status == Status::Loosened && exact || status == Status::Smoothed && tags_alone {
                 continue;
             }
-            self.grammar().emissions().lookup_all(sentence, smoothed, &mut workspace.words);
-            let status = match self.fill(options, workspace, cancel)? {
+            self.grammar().emissions().lookup_all(sentence.tokens, smoothed, &mut workspace.words);
+            let status = match self.fill(options, &[], workspace, cancel)? {
                 Filled::Spanned { tightened: false } => status,
                 Filled::Spanned { tightened: true } => Status::Tightened,
                 Filled::NotSpanned => continue,
@@ -197,7 +242,8 @@ impl Parser {
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<Option<Vec<Derivation>>, Cancelled> {
-        let Workspace { words, chart, mixture, marginals, gain, rules, best, .. } = workspace;
+        let Workspace { words, chart, surface, mixture, marginals, gain, rules, best, .. } =
+            workspace;
         marginals.prepare(self.grammar(), chart);
         let forest = PackedForest { grammar: self.grammar(), chart, words };
         match decoder {
@@ -208,6 +254,12 @@ impl Parser {
             Decoder::MaxF1 => {
                 gain.prepare_f1(self.grammar(), chart, marginals);
                 maximise(forest, gain, best, candidates, cancel)
+            }
+            Decoder::MaxRule if self.surface.is_some() => {
+                maximise(forest, &SurfaceRules(surface), best, candidates, cancel)
+            }
+            Decoder::Viterbi if self.surface.is_some() => {
+                maximise(forest, &SurfaceTrees(surface), best, candidates, cancel)
             }
             Decoder::MaxRule if mixture.members().is_empty() => {
                 maximise(forest, &PcfgRules(chart), best, candidates, cancel)

@@ -213,8 +213,9 @@ fn check_pruned_parser(case: &Case) -> Result<(), TestCaseError> {
         candidates: 1,
         marginals: true,
     };
-    let analysis =
-        parser.analyze(&tokens, options, &mut Workspace::default(), &Cancel::new()).unwrap();
+    let analysis = parser
+        .analyze(tokens.as_slice().into(), options, &mut Workspace::default(), &Cancel::new())
+        .unwrap();
     prop_assert!(!analysis.trees.is_empty());
     if trees.is_empty() {
         prop_assert!(matches!(analysis.status, Status::Smoothed | Status::Fragments));

@@ -108,8 +108,9 @@ fn check_tree_probability(latent: &LatentCase) -> Result<(), TestCaseError> {
     };
     let trees = latent.weighted_trees();
     prop_assume!(trees.iter().any(|tree| tree.probability > 0.0));
-    let analysis =
-        parser.analyze(&tokens, options, &mut Workspace::default(), &Cancel::new()).unwrap();
+    let analysis = parser
+        .analyze(tokens.as_slice().into(), options, &mut Workspace::default(), &Cancel::new())
+        .unwrap();
     prop_assert_eq!(analysis.status, Status::Parsed);
     let found = analysis.trees[0].log_probability.exp();
     prop_assert!(

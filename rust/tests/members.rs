@@ -40,7 +40,14 @@ fn analyze(members: &[LatentCase], decoder: Decoder, combine: Combine) -> Analys
         candidates: 1,
         marginals: true,
     };
-    parser.analyze(&first.tokens(), options, &mut Workspace::default(), &Cancel::new()).unwrap()
+    parser
+        .analyze(
+            first.tokens().as_slice().into(),
+            options,
+            &mut Workspace::default(),
+            &Cancel::new(),
+        )
+        .unwrap()
 }
 
 /// A model that gives the sentence a probability: the weights of all trees, and posteriors.

@@ -118,7 +118,8 @@ fn parse(
     let sentence = sentence(words);
     let before = IN_USE.get();
     MOST.set(before);
-    let analysis = parser.analyze(&sentence, options, workspace, &Cancel::new()).unwrap();
+    let analysis =
+        parser.analyze(sentence.as_slice().into(), options, workspace, &Cancel::new()).unwrap();
     (analysis, MOST.get() - before)
 }
 

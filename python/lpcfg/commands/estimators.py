@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar, get_args
 
 from lpcfg.clustering import ClusteringEstimator
 from lpcfg.commands.common import count, progress, say
@@ -17,8 +17,10 @@ from lpcfg.latent_trees import Smoothing
 from lpcfg.lexicon_options import LexiconOptions
 from lpcfg.pcfg import PCFGEstimator
 from lpcfg.pivot import PivotEstimator
+from lpcfg.span_estimator import SpanEstimator
 from lpcfg.spectral import SpectralCut, SpectralEstimator
 from lpcfg.split_merge import SplitMergeEstimator
+from lpcfg.surface import Loss
 from lpcfg.transform import Transform
 
 __all__ = [
@@ -57,6 +59,7 @@ def add_estimators(parser: argparse.ArgumentParser) -> None:
     _add_latent(parser.add_argument_group("latent states"))
     _add_projecting(parser.add_argument_group("latent states (spectral, clustering, pivot)"))
     _add_climbing(parser.add_argument_group("latent states (em, split-merge)"))
+    _add_span(parser.add_argument_group("features of words at the borders of spans (span)"))
 
 
 def lexicon_options(options: argparse.Namespace) -> LexiconOptions:
@@ -200,6 +203,24 @@ def _add_climbing(group: argparse._ArgumentGroup) -> None:
     )
 
 
+def _add_span(group: argparse._ArgumentGroup) -> None:
+    default = SpanEstimator()
+    group.add_argument(
+        "--loss",
+        choices=get_args(Loss),
+        default=default.loss,
+        help="what is made likely: trees, or labels of spans each by itself "
+        f"(default: {default.loss})",
+    )
+    group.add_argument(
+        "--epochs",
+        type=count,
+        default=default.epochs,
+        metavar="N",
+        help=f"how often all trees are seen (default: {default.epochs})",
+    )
+
+
 def _pair(parse: Callable[[str], Number]) -> Callable[[str], tuple[Number, Number]]:
     """A type of arguments: two numbers, or one for both."""
 
@@ -312,6 +333,17 @@ def _split_merge(options: argparse.Namespace, lexicon: LexiconOptions) -> Estima
     )
 
 
+def _span(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
+    return SpanEstimator(
+        loss=options.loss,
+        epochs=options.epochs,
+        lexicon=lexicon,
+        random_state=options.seed,
+        n_jobs=options.jobs,
+        progress=lambda epochs: progress(epochs, options.quiet, unit=" epochs"),
+    )
+
+
 #: What ``--estimator`` can be, the default first.
 ESTIMATORS: dict[str, _Choice] = {
     "pcfg": _Choice("count rules", _pcfg),
@@ -330,4 +362,5 @@ ESTIMATORS: dict[str, _Choice] = {
         _split_merge,
         SplitMergeEstimator.transform.vertical,
     ),
+    "span": _Choice("weigh trees by features of the words at the borders of spans", _span),
 }

@@ -117,6 +117,12 @@ impl Chart {
 
     /// Drop the items whose posterior is below `threshold`.
     pub fn prune(&mut self, threshold: f64) {
+        self.prune_unless(threshold, |_, _| false);
+    }
+
+    /// Drop the items whose posterior is below `threshold`, but not those that `keep` names by cell
+    /// and symbol.
+    pub fn prune_unless(&mut self, threshold: f64, keep: impl Fn(usize, SymbolId) -> bool) {
         let mut kept = 0;
         // Items lie in the order in which cells were filled, so they can be moved down in place.
         for (start, end) in self.cells.bottom_up() {
@@ -124,7 +130,7 @@ impl Chart {
             let from = kept;
             for item in self.items(cell) {
                 let posterior = self.posterior(item);
-                if posterior >= threshold && posterior > 0.0 {
+                if posterior >= threshold && posterior > 0.0 || keep(cell, self.symbols[item]) {
                     self.symbols[kept] = self.symbols[item];
                     self.inside[kept] = self.inside[item];
                     self.outside[kept] = self.outside[item];

@@ -1,7 +1,7 @@
 //! From a chart to trees.
 //!
 //! [`best`] finds the derivation that maximises an [`Objective`]; [`k_best`] the next best ones;
-//! [`objectives`] and [`max_rule`] are what can be maximised; [`latent_tree`] weighs a tree by a latent
+//! [`objectives`], [`max_rule`] and [`surface`] are what can be maximised; [`latent_tree`] weighs a tree by a latent
 //! model; [`fragments`] covers a sentence that no tree spans.
 
 mod best;
@@ -10,6 +10,7 @@ mod k_best;
 mod latent_tree;
 mod max_rule;
 mod objectives;
+mod surface;
 
 pub use best::Best;
 pub use fragments::cover;
@@ -17,6 +18,7 @@ pub use k_best::KBest;
 pub use latent_tree::latent_log_probability;
 pub use max_rule::PcfgRules;
 pub use objectives::{ExpectedGain, Viterbi};
+pub use surface::{SurfaceRules, SurfaceTrees};
 
 use crate::chart::edges::Edge;
 use crate::chart::pcfg::Chart;

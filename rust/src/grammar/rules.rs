@@ -77,6 +77,25 @@ pub enum GrammarError {
         /// Which array.
         array: &'static str,
     },
+    /// The weights of features are found by a part of their hashes.
+    #[error("there are {length} weights of features; their number must be a power of two")]
+    SurfaceWeights {
+        /// How many there are.
+        length: usize,
+    },
+    /// Features weigh the trees of a plain grammar.
+    #[error(
+        "trees are weighed by features only under a grammar without latent states and unary rules"
+    )]
+    SurfaceBackbone,
+    /// A weight is infinite or not a number.
+    #[error("the weight of features at {place} is {value}; it must be finite")]
+    SurfaceWeight {
+        /// Which of the weights.
+        place: usize,
+        /// The value found.
+        value: f32,
+    },
     /// The same rule is given twice.
     #[error("rule {row} ({array}) repeats an earlier one; add their probabilities instead")]
     Duplicate {

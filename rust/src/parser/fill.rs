@@ -12,6 +12,8 @@ use crate::chart::Cells;
 use crate::chart::coarse::CoarseGrammar;
 use crate::chart::edges::EdgeFinder;
 use crate::chart::pcfg::{Bounds, Chart};
+use crate::grammar::SymbolId;
+use crate::surface::SurfacePass;
 
 /// What became of the passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,10 +73,12 @@ impl Parser {
         Some(Room { items: (items - cells) / Chart::ITEM_BYTES, decoding: quarter })
     }
 
-    /// Run the passes and prune, more than asked for if the charts are too large otherwise.
+    /// Run the passes and prune, more than asked for if the charts are too large otherwise, but for
+    /// what is to be kept in any case: cells and symbols in ascending order.
     pub(super) fn fill(
         &self,
         options: Options,
+        kept: &[(usize, SymbolId)],
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<Filled, Cancelled> {
@@ -105,11 +109,12 @@ impl Parser {
             return Ok(Filled::NotSpanned);
         }
         let mut threshold = options.threshold;
-        workspace.chart.prune(threshold);
+        let keep = |cell, symbol| kept.binary_search(&(cell, symbol)).is_ok();
+        workspace.chart.prune_unless(threshold, keep);
         while self.decoding_bytes(options.decoder, &workspace.chart) > room.decoding {
             let Some(raised) = tighter(threshold) else { return Ok(Filled::TooLarge) };
             threshold = raised;
-            workspace.chart.prune(threshold);
+            workspace.chart.prune_unless(threshold, keep);
             tightened = true;
         }
         Ok(Filled::Spanned { tightened })
@@ -135,7 +140,7 @@ impl Parser {
         coarse.run(grammar, &classes[..words.len()], threshold, cancel)
     }
 
-    /// About how many bytes latent passes and decoders need for what is left of a chart.
+    /// About how many bytes latent and surface passes and decoders need for what is left of a chart.
     fn decoding_bytes(&self, decoder: Decoder, chart: &Chart) -> usize {
         let models = || self.grammars.iter().filter_map(|grammar| grammar.latent());
         let vectors = |item| {
@@ -143,13 +148,18 @@ impl Parser {
             2 * states.unwrap_or(0) * size_of::<f32>()
         };
         let items: usize = (0..chart.len()).map(|item| DECODING_BYTES + vectors(item)).sum();
+        let edge_bytes = match self.surface {
+            Some(_) => SurfacePass::EDGE_BYTES,
+            None if decoder == Decoder::MaxRule && models().next().is_some() => EDGE_BYTES,
+            None => 0,
+        };
         let mut edges = 0;
-        if decoder == Decoder::MaxRule && models().next().is_some() {
+        if edge_bytes > 0 {
             let mut finder = EdgeFinder::default();
             for (start, end) in chart.cells().bottom_up() {
                 finder.for_each(self.grammar(), chart, start, end, |_| edges += 1);
             }
         }
-        items + edges * EDGE_BYTES
+        items + edges * edge_bytes
     }
 }

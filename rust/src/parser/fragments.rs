@@ -1,11 +1,11 @@
 //! What to do where no tree spans a sentence, or where it is too long for one.
 
 use super::fill::DECODING_BYTES;
-use super::{Analysis, Options, Parser, Span, Status, Workspace, WrittenTree};
+use super::{Analysis, Options, Parser, Sentence, Span, Status, Workspace, WrittenTree};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::pcfg::Bounds;
 use crate::decode::{Derivation, PackedForest, Viterbi, cover};
-use crate::grammar::{SymbolId, Token};
+use crate::grammar::SymbolId;
 
 /// Fragments wider than this are not looked for: without a tree that spans the sentence nothing
 /// prunes the chart, and its cost grows with the cube of the width.
@@ -44,14 +44,15 @@ impl Parser {
     /// Parse either half of a sentence that is too long to be parsed as a whole.
     pub(super) fn join_halves(
         &self,
-        sentence: &[Token],
+        sentence: Sentence<'_>,
         options: Options,
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<Analysis, Cancelled> {
-        let middle = sentence.len() / 2;
+        let middle = sentence.tokens.len() / 2;
+        let (left, right) = sentence.split_at(middle);
         let (mut spans, mut marginals) = (Vec::new(), Vec::new());
-        for (half, first) in [(&sentence[..middle], 0), (&sentence[middle..], middle as u32)] {
+        for (half, first) in [(left, 0), (right, middle as u32)] {
             let analysis = self.analyze(half, options, workspace, cancel)?;
             let shift =
                 |span: Span| Span { start: span.start + first, end: span.end + first, ..span };
@@ -62,7 +63,7 @@ impl Parser {
             spans.extend(own.into_iter().skip(skipped).map(shift));
             marginals.extend(analysis.marginals.into_iter().map(shift));
         }
-        Ok(self.under_root(spans, sentence.len(), marginals))
+        Ok(self.under_root(spans, sentence.tokens.len(), marginals))
     }
 
     /// Pieces side by side under the label of the commonest root.

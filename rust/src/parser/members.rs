@@ -1,11 +1,11 @@
 //! Several grammars over one chart: the latent pass of each in turn, and what they say together.
 
-use super::{Combine, Decoder, Options, Parser, Status, Workspace};
+use super::around::tree_items;
+use super::{Combine, Decoder, Options, Parser, Sentence, Status, Workspace};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::latent::Answer;
 use crate::chart::mixture::log_mean;
 use crate::decode::{Derivation, latent_log_probability};
-use crate::grammar::Token;
 
 impl Parser {
     /// Run the latent passes, if grammars have any latent states, and give the chart what they say
@@ -13,13 +13,20 @@ impl Parser {
     /// are left out.
     pub(super) fn consult(
         &self,
-        sentence: &[Token],
+        sentence: Sentence<'_>,
         (status, smoothed): (Status, bool),
         options: Options,
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<Status, Cancelled> {
         workspace.mixture.clear();
+        if let Some(model) = &self.surface {
+            let Workspace { words, chart, surface: pass, .. } = workspace;
+            pass.run(self.grammar(), model, sentence.surface, words, chart, cancel)?;
+            // Trees have probabilities given the sentence, which is certain then.
+            chart.set_posteriors(0.0, |item| pass.posterior(item));
+            return Ok(status);
+        }
         if self.grammar().latent().is_none() {
             return Ok(status);
         }
@@ -28,8 +35,8 @@ impl Parser {
             let Some(latent) = grammar.latent() else { continue };
             let Workspace { member_words: words, chart, latent: pass, mixture, rules, .. } =
                 workspace;
-            grammar.emissions().lookup_all(sentence, smoothed, words);
-            let answer = pass.run(grammar, latent, sentence, words, chart, cancel)?;
+            grammar.emissions().lookup_all(sentence.tokens, smoothed, words);
+            let answer = pass.run(grammar, latent, sentence.tokens, words, chart, cancel)?;
             if answer == Answer::None || answer < best {
                 continue;
             }
@@ -82,13 +89,19 @@ impl Parser {
     /// Give trees, and the chart they were found in, the probabilities of the mixture.
     pub(super) fn weigh(
         &self,
-        sentence: &[Token],
+        sentence: Sentence<'_>,
         smoothed: bool,
         combine: Combine,
         trees: &mut [Derivation],
         workspace: &mut Workspace,
     ) {
-        let Workspace { member_words: words, chart, mixture, marginals, .. } = workspace;
+        let Workspace { member_words: words, chart, surface, mixture, marginals, .. } = workspace;
+        if self.surface.is_some() {
+            for tree in trees {
+                tree.log_probability = surface.log_probability(&tree_items(chart, &tree.nodes));
+            }
+            return;
+        }
         if mixture.members().is_empty() {
             return;
         }
@@ -100,9 +113,9 @@ impl Parser {
         for &member in mixture.members() {
             let grammar = &self.grammars[member];
             let Some(latent) = grammar.latent() else { continue };
-            grammar.emissions().lookup_all(sentence, smoothed, words);
+            grammar.emissions().lookup_all(sentence.tokens, smoothed, words);
             for (tree, weights) in trees.iter().zip(&mut weights) {
-                weights.push(latent_log_probability(grammar, latent, sentence, words, tree));
+                weights.push(latent_log_probability(grammar, latent, sentence.tokens, words, tree));
             }
         }
         for (tree, weights) in trees.iter_mut().zip(&weights) {

@@ -13,6 +13,7 @@ mod parser;
 mod rerank;
 mod simplex;
 mod spans;
+mod surface;
 mod threads;
 mod trees;
 
@@ -30,6 +31,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     rerank::register(module)?;
     spans::register(module)?;
     simplex::register(module)?;
+    surface::register(module)?;
     trees::register(module)?;
     Ok(())
 }

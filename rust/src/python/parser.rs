@@ -9,13 +9,15 @@ use pyo3::types::PyDict;
 
 use super::enter::enter;
 use super::errors::{Exception, IntoPyErr};
+use super::surface::PySurfaceModel;
 use super::threads::thread_pool;
 use crate::cancel::Cancelled;
 use crate::grammar::{
     BinaryRule, Emissions, Grammar, GrammarError, LatentArrays, Output, Rules, SymbolId, Token,
     UnaryRule,
 };
-use crate::parser::{Analysis, Combine, Decoder, Options, Parser, Span};
+use crate::parser::{Analysis, Combine, Decoder, Options, Parser, Sentence, Span};
+use crate::surface::{Surface, SurfaceModel};
 
 impl IntoPyErr for GrammarError {
     fn into_py_err(self, py: Python<'_>) -> PyErr {
@@ -31,7 +33,7 @@ impl IntoPyErr for Cancelled {
 
 /// A grammar indexed for parsing.
 #[pyclass(name = "Grammar", module = "lpcfg._core", frozen)]
-struct PyGrammar(Arc<Grammar>);
+pub(super) struct PyGrammar(pub(super) Arc<Grammar>);
 
 /// The columns of a table of rules: `width` symbols each, and a probability.
 fn rows<const WIDTH: usize>(
@@ -150,31 +152,37 @@ const NO_TAG: u32 = u32::MAX;
 #[pyclass(name = "Parser", module = "lpcfg._core", frozen)]
 struct PyParser {
     parser: Parser,
+    surface: Option<Arc<SurfaceModel>>,
     pool: rayon::ThreadPool,
 }
 
 #[pymethods]
 impl PyParser {
     #[new]
+    #[pyo3(signature = (grammar, others, *, threads, surface=None))]
     fn new(
         py: Python<'_>,
         grammar: &PyGrammar,
         others: Vec<PyRef<'_, PyGrammar>>,
         threads: usize,
+        surface: Option<&PySurfaceModel>,
     ) -> PyResult<Self> {
         let others = others.iter().map(|other| Arc::clone(&other.0));
+        let surface = surface.map(|model| Arc::clone(&model.0));
         let parser = Parser::new(Arc::clone(&grammar.0))
             .and_then(|parser| others.into_iter().try_fold(parser, Parser::with))
+            .and_then(|parser| surface.iter().cloned().try_fold(parser, Parser::with_surface))
             .map_err(|error| error.into_py_err(py))?;
-        Ok(Self { parser, pool: thread_pool(py, threads)? })
+        Ok(Self { parser, surface, pool: thread_pool(py, threads)? })
     }
 
     /// Parse sentences given as ids of words, of tags or of both, one after the other.
     ///
-    /// Returns a dictionary of arrays; read by `lpcfg.parser`.
+    /// A parser that has features needs the words as they are written, too. Returns a dictionary of
+    /// arrays; read by `lpcfg.parser`.
     #[pyo3(signature = (
         offsets, words, tags, *, decoder, combine, coarse_threshold, threshold, memory, candidates,
-        marginals
+        marginals, spellings=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "options by name")]
     fn analyze<'py>(
@@ -190,6 +198,7 @@ impl PyParser {
         memory: usize,
         candidates: usize,
         marginals: bool,
+        spellings: Option<Vec<String>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let decoder = match decoder {
             "max-f1" => Decoder::MaxF1,
@@ -215,7 +224,8 @@ impl PyParser {
         let words = words.as_ref().map(|array| array.as_slice()).transpose()?;
         let tags = tags.as_ref().map(|array| array.as_slice()).transpose()?;
         let tokens = self.tokens(words, tags)?;
-        let sentences = sentences(&tokens, offsets.as_slice()?)?;
+        let surfaces = self.surfaces(spellings, tokens.len())?;
+        let sentences = sentences(&tokens, &surfaces, offsets.as_slice()?)?;
         let analyses = enter(py, |cancel| {
             self.pool.install(|| self.parser.analyze_all(&sentences, options, cancel))
         })?;
@@ -224,6 +234,17 @@ impl PyParser {
 }
 
 impl PyParser {
+    /// The words as features see them; none if there are no features.
+    fn surfaces(&self, spellings: Option<Vec<String>>, tokens: usize) -> PyResult<Vec<Surface>> {
+        match (&self.surface, spellings) {
+            (None, None) => Ok(Vec::new()),
+            (Some(model), Some(words)) if words.len() == tokens => {
+                Ok(words.iter().map(|word| model.vocabulary.look(word)).collect())
+            }
+            _ => Err(PyValueError::new_err("spellings go with features, one for each token")),
+        }
+    }
+
     fn tokens(&self, words: Option<&[u32]>, tags: Option<&[u32]>) -> PyResult<Vec<Token>> {
         let emissions = self.parser.grammar().emissions();
         check_ids(words.into_iter().flatten(), emissions.number_of_words())?;
@@ -257,12 +278,21 @@ fn check_ids<'a>(ids: impl Iterator<Item = &'a u32>, count: usize) -> PyResult<(
 }
 
 /// Cut a sequence of tokens at the offsets; no sentence may be empty.
-fn sentences<'a>(tokens: &'a [Token], offsets: &[i64]) -> PyResult<Vec<&'a [Token]>> {
+fn sentences<'a>(
+    tokens: &'a [Token],
+    surfaces: &'a [Surface],
+    offsets: &[i64],
+) -> PyResult<Vec<Sentence<'a>>> {
     let ends = offsets.first() == Some(&0) && offsets.last() == Some(&(tokens.len() as i64));
     if !ends || offsets.windows(2).any(|pair| pair[0] >= pair[1]) {
         return Err(PyValueError::new_err("offsets must ascend from 0 to the number of tokens"));
     }
-    Ok(offsets.windows(2).map(|pair| &tokens[pair[0] as usize..pair[1] as usize]).collect())
+    let sentence = |pair: &[i64]| {
+        let range = pair[0] as usize..pair[1] as usize;
+        let surface = if surfaces.is_empty() { surfaces } else { &surfaces[range.clone()] };
+        Sentence { tokens: &tokens[range], surface }
+    };
+    Ok(offsets.windows(2).map(sentence).collect())
 }
 
 /// Labelled spans as columns.

@@ -9,7 +9,7 @@ use rayon::prelude::*;
 use super::scores::{Sentence, SpanError, SpanScores};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::Cells;
-use crate::chart::scaling::{exponent, power_of_two};
+use crate::chart::scaling::Scaled;
 
 /// What is known of all trees of a sentence together.
 #[derive(Debug, Clone, PartialEq)]
@@ -71,45 +71,6 @@ fn log_sum(scores: &SpanScores, cell: usize) -> f64 {
     highest + entries.iter().map(|entry| (entry.score - highest).exp()).sum::<f64>().ln()
 }
 
-/// A positive number as a factor between one and two, and a power of two. Exponents are as wide as
-/// scores allow, which know no probability's bound.
-#[derive(Debug, Clone, Copy)]
-struct Scaled {
-    factor: f64,
-    exponent: i64,
-}
-
-impl Scaled {
-    const ZERO: Self = Self { factor: 0.0, exponent: i64::MIN / 4 };
-
-    fn new(value: f64, scale: i64) -> Self {
-        if value == 0.0 {
-            return Self::ZERO;
-        }
-        let own = exponent(value);
-        Self { factor: value * power_of_two(-own), exponent: scale + i64::from(own) }
-    }
-
-    fn from_log(logarithm: f64) -> Self {
-        if logarithm == f64::NEG_INFINITY {
-            return Self::ZERO;
-        }
-        let whole = (logarithm / std::f64::consts::LN_2).floor();
-        Self::new((logarithm - whole * std::f64::consts::LN_2).exp(), whole as i64)
-    }
-
-    fn logarithm(self) -> f64 {
-        self.factor.ln() + self.exponent as f64 * std::f64::consts::LN_2
-    }
-
-    /// The product of two numbers, in units of two to the power of `scale`.
-    #[inline]
-    fn product(self, other: Self, scale: i64) -> f64 {
-        let exponent = (self.exponent + other.exponent - scale).clamp(-2000, 1000);
-        self.factor * other.factor * power_of_two(exponent as i32)
-    }
-}
-
 /// Sums over all binary trees, given the total of each span; memory is reused.
 #[derive(Debug, Default)]
 pub struct InsideOutside {
@@ -140,20 +101,19 @@ impl InsideOutside {
                 let end = start + width;
                 let cell = cells.index(start, end);
                 let total = Scaled::from_log(log_totals[cell]);
-                if total.factor == 0.0 {
+                if total.is_zero() {
                     continue;
                 }
                 let below = self.sum_splits(cells, start, end);
                 self.below[cell] = below;
-                let scale = total.exponent + below.exponent;
-                self.inside[cell] = Scaled::new(total.product(below, scale), scale);
+                self.inside[cell] = total.times(below);
             }
         }
         let whole = self.inside[cells.index(0, words)];
         self.log_partition = whole.logarithm();
         self.posteriors.clear();
         self.posteriors.resize(cells.count(), 0.0);
-        if whole.factor > 0.0 {
+        if !whole.is_zero() {
             self.descend(cells, cancel)?;
         }
         Ok(())
@@ -161,16 +121,12 @@ impl InsideOutside {
 
     fn sum_splits(&self, cells: Cells, start: usize, end: usize) -> Scaled {
         if end - start == 1 {
-            return Scaled { factor: 1.0, exponent: 0 };
+            return Scaled::ONE;
         }
-        let parts = || {
-            (start + 1..end).map(|split| {
-                (self.inside[cells.index(start, split)], self.inside[cells.index(split, end)])
-            })
-        };
-        let scale = parts().map(|(left, right)| left.exponent + right.exponent).max();
-        let scale = scale.unwrap_or_default();
-        Scaled::new(parts().map(|(left, right)| left.product(right, scale)).sum(), scale)
+        (start + 1..end).fold(Scaled::ZERO, |sum, split| {
+            let (left, right) = (cells.index(start, split), cells.index(split, end));
+            sum.plus(self.inside[left].times(self.inside[right]))
+        })
     }
 
     /// Hand the probability of each span down to its parts, wider spans first. No outside sums are
@@ -187,12 +143,10 @@ impl InsideOutside {
                 if posterior == 0.0 {
                     continue;
                 }
-                let below = self.below[cell];
-                let unit = posterior / below.factor;
                 for split in start + 1..end {
                     let (left, right) = (cells.index(start, split), cells.index(split, end));
-                    let share =
-                        unit * self.inside[left].product(self.inside[right], below.exponent);
+                    let parts = self.inside[left].times(self.inside[right]);
+                    let share = posterior * parts.ratio(self.below[cell]);
                     self.posteriors[left] += share;
                     self.posteriors[right] += share;
                 }

@@ -1,0 +1,142 @@
+"""Models of labelled spans: features of words, learnt for spans one by one or for whole trees.
+
+Learns from GUM's training part and parses its development part from words. The first rows say what
+the labels of spans are worth before any tree is looked for: a span has the labels that are likelier
+than not. Well-formed are the sentences in which no two spans cross.
+"""
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator
+
+import numpy as np
+from development import gold, print_row, score, training
+
+from lpcfg import (
+    Grammar,
+    Parse,
+    Parser,
+    PCFGEstimator,
+    Scores,
+    SpanEstimator,
+    SpanScores,
+    Transform,
+    Tree,
+    decode_spans,
+    evaluate,
+)
+
+Span = tuple[int, int, str]
+
+
+def spans_of(tree: Tree) -> Counter[Span]:
+    """The labelled spans of a tree, without its root and its tags."""
+    found: Counter[Span] = Counter()
+    place = 0
+
+    def visit(node: Tree) -> None:
+        nonlocal place
+        start = place
+        if node.word is not None:
+            place += 1
+            return
+        for child in node.children:
+            visit(child)
+        found[start, place, node.label] += 1
+
+    for child in tree.children:
+        visit(child)
+    return found
+
+
+def likely_labels(parse: Parse, tags: set[str]) -> dict[tuple[int, int], list[tuple[float, str]]]:
+    """For each span the labels that are likelier than not, tags aside."""
+    labels: dict[tuple[int, int], list[tuple[float, str]]] = {}
+    for start, end, label, probability in parse.marginals.tolist():
+        if probability > 0.5 and label not in tags:
+            labels.setdefault((start, end), []).append((probability, label))
+    return labels
+
+
+def crosses(spans: Iterable[tuple[int, int]]) -> bool:
+    """Whether two spans overlap and neither holds the other."""
+    listed = sorted(spans)
+    return any(a < c < b < d for a, b in listed for c, d in listed)
+
+
+def before_decoding(parses: list[Parse], grammar: Grammar, trees: list[Tree]) -> Iterator[str]:
+    """Precision, recall, F1, exact matches and well-formed sentences of labels one by one."""
+    tags, roots = set(grammar.tags), {tree.label for tree in trees}
+    right = found = expected = exact = formed = 0
+    for parse, tree in zip(parses, trees, strict=True):
+        labels = likely_labels(parse, tags)
+        own = Counter(
+            (start, end, label)
+            for (start, end), listed in labels.items()
+            for _, label in listed
+            if label not in roots
+        )
+        true = spans_of(tree)
+        right += (own & true).total()
+        found += own.total()
+        expected += true.total()
+        exact += own == true
+        formed += not crosses(labels)
+    yield f"{200 * right / (found + expected):.2f}"
+    yield f"{100 * right / found:.2f}"
+    yield f"{100 * right / expected:.2f}"
+    yield f"{100 * exact / len(trees):.2f}"
+    yield f"{100 * formed / len(trees):.2f}"
+
+
+def decoded(parse: Parse, grammar: Grammar, words: list[str], method: str) -> Tree:
+    """The tree of likely spans, by CKY or from the top without looking ahead."""
+    labels = likely_labels(parse, set(grammar.tags))
+    whole = (0, len(words))
+    labels.setdefault(whole, [(1.0, parse.tree.label)])
+    order = list(labels)
+    chains = [[], *([label for _, label in sorted(labels[span], reverse=True)] for span in order)]
+    scores = SpanScores(
+        len(words),
+        start=[start for start, _ in order],
+        end=[end for _, end in order],
+        label=np.arange(1, len(order) + 1),
+        score=[sum(probability - 0.5 for probability, _ in labels[span]) for span in order],
+    )
+    return decode_spans(scores, method=method, n_jobs=1).tree(chains, words, parse.tree.tags())
+
+
+def row(name: str, scores: Scores, formed: str, seconds: str, speed: str) -> None:
+    figures = (scores.f1, scores.precision, scores.recall, scores.exact_match)
+    print_row(name, *(f"{figure:.2f}" for figure in figures), formed, seconds, speed)
+
+
+def main() -> None:
+    print_row(
+        "model", "F1", "P", "R", "exact", "well-formed", "training, CPU s", "sentences / CPU s"
+    )
+    print_row(*["---"] * 8)
+    treebank = training(Transform())
+    sentences = [tree.words() for tree in gold()]
+    scores, speed = score(PCFGEstimator().fit(treebank).grammar_)
+    row("PCFG", scores, "100", "", f"{speed:.0f}")
+    for loss in ("independent", "crf"):
+        started = time.process_time()
+        grammar = SpanEstimator(loss=loss, n_jobs=1).fit(treebank).grammar_
+        seconds = f"{time.process_time() - started:.0f}"
+        parser = Parser(grammar, n_jobs=1)
+        parses = list(parser.analyze_many(words=sentences, marginals=True))
+        print_row(f"{loss}, labels", *before_decoding(parses, grammar, gold()), seconds, "")
+        for method in ("greedy", "exact"):
+            trees = [
+                decoded(parse, grammar, words, method)
+                for parse, words in zip(parses, sentences, strict=True)
+            ]
+            row(f"{loss}, labels, then {method} search", evaluate(gold(), trees), "100", "", "")
+        for decoder in ("viterbi", "max-f1"):
+            scores, speed = score(grammar, decoder)
+            row(f"{loss}, {decoder}", scores, "100", "", f"{speed:.0f}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,196 @@
+//! Features of words, spans and splits, after Hall et al. (2014): hashes of what is at their borders.
+
+use super::hash::combine;
+use super::tokens::Surface;
+
+/// What stands for words before the first and after the last one.
+const BEFORE: u64 = 1;
+const AFTER: u64 = 2;
+
+/// Spans up to this width have a feature of their whole shape.
+const WIDEST_SHAPE: usize = 10;
+
+/// How many marks inside a span its sequence of marks has.
+const MOST_MARKS: usize = 6;
+
+/// Feature hashes of one place in a sentence. Templates are numbered in the order in which they are
+/// added, from a number that is different for words, spans and splits.
+struct Collector<'a> {
+    sentence: &'a [Surface],
+    template: u64,
+    found: &'a mut Vec<u64>,
+}
+
+impl Collector<'_> {
+    /// Add a feature.
+    #[inline]
+    fn add<const PARTS: usize>(&mut self, parts: [u64; PARTS]) {
+        self.template += 1;
+        self.found.push(parts.into_iter().fold(combine(0, self.template), combine));
+    }
+
+    /// Something about the word at a place, which may lie outside the sentence.
+    #[inline]
+    fn at(&self, place: isize, part: impl Fn(&Surface) -> u64) -> u64 {
+        match usize::try_from(place) {
+            Err(_) => BEFORE,
+            Ok(place) => self.sentence.get(place).map_or(AFTER, part),
+        }
+    }
+
+    #[inline]
+    fn word(&self, place: isize) -> u64 {
+        self.at(place, |surface| surface.word)
+    }
+
+    #[inline]
+    fn class(&self, place: isize) -> u64 {
+        self.at(place, |surface| surface.class)
+    }
+}
+
+/// The features of the word at a place, in `found`.
+pub fn word_features(sentence: &[Surface], place: usize, found: &mut Vec<u64>) {
+    found.clear();
+    let mut add = Collector { sentence, template: 1000, found };
+    let own = &sentence[place];
+    let place = place as isize;
+    let words = [-2, -1, 0, 1, 2].map(|step| add.word(place + step));
+    let classes = [-2, -1, 0, 1, 2].map(|step| add.class(place + step));
+    add.add([]);
+    add.add([own.word]);
+    add.add([own.class]);
+    add.add([own.outline]);
+    add.add([own.prefix]);
+    for suffix in own.suffixes {
+        add.add([suffix]);
+    }
+    for step in [0, 1, 3, 4] {
+        add.add([words[step]]);
+    }
+    add.add([classes[1]]);
+    add.add([classes[3]]);
+    add.add([words[1], words[2]]);
+    add.add([words[2], words[3]]);
+    add.add([classes[1], classes[2]]);
+    add.add([classes[2], classes[3]]);
+    add.add([classes[1], classes[2], classes[3]]);
+    add.add([classes[0], classes[1], classes[2]]);
+    add.add([classes[2], classes[3], classes[4]]);
+    add.add([words[2], classes[3]]);
+    add.add([classes[1], words[2]]);
+}
+
+/// The features of the words from `start` up to `end`, in `found`.
+pub fn span_features(sentence: &[Surface], start: usize, end: usize, found: &mut Vec<u64>) {
+    found.clear();
+    let mut add = Collector { sentence, template: 0, found };
+    let inside = &sentence[start..end];
+    let length = length_class(end - start);
+    let (first, after) = (start as isize, end as isize);
+    // The word before the span, its first, its last, and the word after it.
+    let places = [first - 1, first, after - 1, after];
+    let words = places.map(|place| add.word(place));
+    let classes = places.map(|place| add.class(place));
+    add.add([length]);
+    for word in words {
+        add.add([word]);
+        add.add([length, word]);
+    }
+    for class in classes {
+        add.add([class]);
+        add.add([length, class]);
+    }
+    let [before, first_word, last_word, next] = words;
+    add.add([first_word, last_word]);
+    add.add([before, first_word]);
+    add.add([last_word, next]);
+    add.add([before, next]);
+    let [before_class, first_class, last_class, next_class] = classes;
+    add.add([first_class, last_class]);
+    add.add([before_class, first_class]);
+    add.add([last_class, next_class]);
+    add.add([before_class, next_class]);
+    let second = add.class(first + 1);
+    add.add([first_class, second]);
+    let last_but_one = add.class(after - 2);
+    add.add([last_but_one, last_class]);
+    add.add([before_class, first_class, next_class]);
+    add.add([before_class, last_class, next_class]);
+    add.add([first_class, last_class, next_class]);
+    add.add([before_class, first_class, last_class]);
+    add.add([before_class, first_class, last_class, next_class]);
+    let before_that = add.class(first - 2);
+    add.add([before_that, before_class, first_class]);
+    let after_that = add.class(after + 1);
+    add.add([last_class, next_class, after_that]);
+    add.add([first_word, next_class]);
+    add.add([before, first_class]);
+    add.add([last_class, next]);
+    add.add([before, next_class]);
+    add.add([before_class, next]);
+    add.add([u64::from(is_balanced(inside))]);
+    let marks = || inside.iter().map(|surface| surface.mark).filter(|&mark| mark != 0);
+    // A set as the sum of its members' hashes, each once: what is summed does not depend on order.
+    let mut set: Vec<u64> = marks().collect();
+    set.sort_unstable();
+    set.dedup();
+    add.add([set.into_iter().fold(0, combine)]);
+    add.add([marks().take(MOST_MARKS).fold(0, combine)]);
+    if inside.len() <= WIDEST_SHAPE {
+        let shape = inside.iter().map(|surface| surface.initial).fold(0, combine);
+        let around = [first - 1, after].map(|place| add.at(place, |surface| surface.initial));
+        add.add([shape]);
+        add.add([shape, around[0], around[1]]);
+    }
+}
+
+/// The features of a span that is made of two, in `found`.
+pub fn split_features(sentence: &[Surface], [start, split, end]: [usize; 3], found: &mut Vec<u64>) {
+    found.clear();
+    let mut add = Collector { sentence, template: 2000, found };
+    let lengths = [length_class(split - start), length_class(end - split)];
+    let places = [start, split - 1, split, end - 1].map(|place| place as isize);
+    // The first and the last words of the left part, then of the right part.
+    let [first, left, right, last] = places.map(|place| add.word(place));
+    let [first_class, left_class, right_class, last_class] = places.map(|place| add.class(place));
+    add.add([left]);
+    add.add([right]);
+    add.add([left_class]);
+    add.add([right_class]);
+    add.add(lengths);
+    add.add([lengths[0], left]);
+    add.add([lengths[1], right]);
+    add.add([left, right]);
+    add.add([first, right]);
+    add.add([right, last]);
+    add.add([left_class, right_class]);
+    add.add([first_class, right_class]);
+    add.add([right_class, last_class]);
+    add.add([left, right_class]);
+    add.add([left_class, right]);
+    add.add([right, last_class]);
+    add.add([first_class, left_class, right_class]);
+    add.add([first_class, right_class, last_class]);
+}
+
+/// Lengths, larger ones in groups.
+fn length_class(length: usize) -> u64 {
+    match length {
+        0..=5 => length as u64,
+        6..=7 => 6,
+        8..=10 => 8,
+        11..=15 => 11,
+        16..=25 => 16,
+        _ => 26,
+    }
+}
+
+/// Whether brackets are closed as often as they are opened, and never before.
+fn is_balanced(words: &[Surface]) -> bool {
+    let mut depth = 0;
+    words.iter().all(|word| {
+        depth += word.depth;
+        depth >= 0
+    }) && depth == 0
+}
