@@ -25,20 +25,18 @@ def measure(treebank, states, name, last):
     rows = []
     spent = 0.0  # on parsing, which is not training
     started = time.process_time()
-    grammar = None
     # Rare symbols have fewer states: all of them from a dozen nodes a state on.
     chosen = {"states": (states, states), "many": 12 * states}
-    if name == "pivot+EM":
-        grammar = lpcfg.PivotEstimator(**chosen).fit(treebank).grammar_
-    backbone = grammar or lpcfg.PCFGEstimator().fit(treebank).grammar_
-    trees = LatentTrees(treebank, backbone, n_jobs=1)
-    estimator = lpcfg.EMEstimator(**chosen, start=grammar)
+    first = lpcfg.PivotEstimator(**chosen) if name == "pivot+EM" else lpcfg.PCFGEstimator()
+    start = first.fit(treebank).grammar_
+    trees = LatentTrees(treebank, start, n_jobs=1)
+    estimator = lpcfg.EMEstimator(**chosen, start=start)
     parameters = estimator.first(trees, treebank, np.random.default_rng(0))
     for iteration in range(last + 1):
         if iteration:
             parameters = trees.maximise(trees.expect(parameters), parameters.states)
-            grammar = trees.grammar(parameters) if iteration in CHECKED else None
-        if grammar is not None:
+        if iteration in CHECKED:
+            grammar = trees.grammar(parameters) if iteration else start
             before = time.process_time()
             rows.append((iteration, score(grammar)[0].f1, before - started - spent))
             print(states, name, rows[-1], file=sys.stderr, flush=True)
@@ -53,7 +51,13 @@ def draw(found, path):
 
     sizes = sorted({states for states, _ in found})
     figure, axes = pyplot.subplots(
-        1, len(sizes), figsize=(9, 3.2), sharey=True, layout="constrained", squeeze=False
+        1,
+        len(sizes),
+        figsize=(9, 3.2),
+        sharex=True,
+        sharey=True,
+        squeeze=False,
+        layout="constrained",
     )
     for axis, states in zip(axes[0], sizes, strict=True):
         for name, color in (("EM", "C1"), ("pivot+EM", "C0")):
@@ -63,7 +67,7 @@ def draw(found, path):
         axis.set(title=f"{states} states", xlabel="iterations of EM")
         axis.grid(alpha=0.3)
     axes[0, 0].set_ylabel("F1 on the development part")
-    axes[0, -1].legend(loc="lower right")
+    axes[0, 0].legend(loc="lower right")
     figure.savefig(path, metadata={"Date": None})
 
 

@@ -206,11 +206,11 @@ def test_train_by_splitting_and_merging_and_go_on_with_em(run, files):
 
 
 def test_train_by_pivots_and_go_on_with_em(run, files):
-    options = "--estimator pivot --states 3,2 --ramp 5,50 --smoothing 1 --state-smoothing 1,4"
+    options = "--estimator pivot --states 3,2 --ramp 5,50 --state-smoothing 1,4"
     assert run("train", "gold.mrg", "-o", "pivot.lpcfg", *options.split())[0] == 0
     provenance = load("pivot.lpcfg").provenance
     assert (provenance["states"], provenance["transform"]["vertical"]) == ([3, 2], 0)
-    smoothing = {"rules": 1.0, "words": 1.0, "classes": 4.0, "rare": 20}
+    smoothing = {"rules": 5.0, "words": 1.0, "classes": 4.0, "rare": 20}
     assert provenance["smoothing"] == smoothing
     more = ("--estimator", "em", "--start", "pivot.lpcfg", "--iterations", "2", "-q")
     assert run("train", "gold.mrg", "-o", "more.lpcfg", *more)[0] == 0

@@ -23,6 +23,9 @@ Floats = NDArray[np.float32]
 # Values of the largest temporary array: points times pairs of states.
 _LARGEST = 1 << 22
 
+# Points less likely than this under all triples of states teach nothing about them.
+_IMPOSSIBLE = np.float32(1e-20)
+
 # Points that tell enough about a rule for none of its nodes to need more than one.
 _ENOUGH = 500
 
@@ -203,11 +206,7 @@ def mix_states(
             block = slice(begin, begin + step)
             pairs = (first[block, :, None] * second[block, None, :]).reshape(-1, rows)
             likelihood = np.einsum("np,np->n", pairs, third[block] @ matrix.T)
-            # What is impossible teaches nothing.
-            possible = likelihood > 0
-            ratio = np.divide(
-                weights[block], likelihood, out=np.zeros_like(likelihood), where=possible
-            )
+            ratio = weights[block] / np.maximum(likelihood, _IMPOSSIBLE)
             expected += pairs.T @ (third[block] * ratio[:, None])
         moved = matrix * expected
         total = moved.sum()

@@ -144,17 +144,17 @@ def match_states(
     array([[0., 1.],
            [1., 0.]])
     """
-    rows = np.repeat(np.arange(pairs.shape[0]), np.diff(pairs.indptr))
-    columns = pairs.indices
-    shape = (firsts.shape[1], seconds.shape[1])
-    matched = np.full(shape, 1 / shape[1])
+    rows, columns = np.repeat(np.arange(pairs.shape[0]), np.diff(pairs.indptr)), pairs.indices
+    weights = pairs.astype(np.float64)
+    matched = np.full((firsts.shape[1], seconds.shape[1]), 1 / seconds.shape[1])
     for _ in range(iterations):
         likelihood = np.einsum("ij,ij->i", (firsts @ matched)[rows], seconds[columns])
-        ratio = np.divide(pairs.data, likelihood, out=np.zeros(len(rows)), where=likelihood > 0)
-        weights = scipy.sparse.csr_array((ratio, columns, pairs.indptr), shape=pairs.shape)
+        # What is impossible teaches nothing.
+        weights.data[:] = 0
+        np.divide(pairs.data, likelihood, out=weights.data, where=likelihood > 0)
         expected = matched * (firsts.T @ (weights @ seconds))
         totals = expected.sum(axis=1, keepdims=True)
-        matched = np.divide(expected, totals, out=matched.copy(), where=totals > 0)
+        matched = np.divide(expected, totals, out=matched, where=totals > 0)
     return matched
 
 

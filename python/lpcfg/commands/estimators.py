@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeVar, get_args
 
@@ -292,7 +293,7 @@ def _pivot(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
     return PivotEstimator(
         features=options.features,
         states=options.states or default.states,
-        smoothing=Smoothing(options.smoothing, words, classes, options.rare),
+        smoothing=replace(_smoothing(options), words=words, classes=classes),
         few=few,
         many=many,
         lexicon=lexicon,
