@@ -29,6 +29,12 @@ def test_dropout_leaves_features_out_and_keeps_their_mean():
     assert dropped.mean() == pytest.approx(3, rel=0.02)
 
 
+def test_where_nothing_is_left_to_compare_nodes_by_there_is_one_state():
+    noise = Noise("dropout", 1 - 1e-9)
+    grammar = replace(CLUSTERING, noise=noise).fit(BANK).grammar_
+    assert grammar.latent.states.max() == 1
+
+
 @pytest.mark.parametrize("kind", ["add", "mul"])
 def test_gaussian_noise_is_as_large_as_sigma_says(kind):
     generator = np.random.default_rng(0)

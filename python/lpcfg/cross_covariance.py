@@ -112,7 +112,7 @@ def _orthonormal(matrix: Floats) -> Floats:
     matrices this tall. They are exact to half the digits, and the next round makes up for it.
     """
     squares, vectors = np.linalg.eigh(matrix.T @ matrix)
-    kept = squares > _ROUNDING**2 * squares[-1]
+    kept = _lasting(squares)
     basis: Floats = matrix @ (vectors[:, kept] / np.sqrt(squares[kept]))
     return basis
 
@@ -123,7 +123,13 @@ def _thin_svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:
         right, values, left = _thin_svd(matrix.T)
         return left, values, right
     squares, vectors = np.linalg.eigh(matrix.T @ matrix)
-    kept = np.flatnonzero(squares > _ROUNDING**2 * max(squares[-1], np.finfo(float).tiny))[::-1]
+    kept = np.flatnonzero(_lasting(squares))[::-1]
     values = np.sqrt(squares[kept])
     right = vectors[:, kept]
     return matrix @ (right / values), values, right
+
+
+def _lasting(squares: Floats) -> NDArray[np.bool_]:
+    """Which squares of singular values are not lost in rounding; of a matrix of zeros, none."""
+    lasting: NDArray[np.bool_] = squares > _ROUNDING**2 * squares.max(initial=np.finfo(float).tiny)
+    return lasting
