@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -13,7 +16,7 @@ from lpcfg.cli import main
 from lpcfg.experiments import Subject, learning_trial, nested_samples, noise_trials
 from lpcfg.forest import Forest
 from lpcfg.trial_report import draw_rows
-from lpcfg.trials import Trial, run_trials
+from lpcfg.trials import Trial, digest, run_trials
 
 TREES = lpcfg.embedded_trees()
 GOLD = TREES[:20]
@@ -94,6 +97,20 @@ def test_inputs_tell_all_that_matters_apart():
     )
     quiet = replace(ClusteringEstimator(), progress=list)
     assert inputs(Subject(quiet)) == inputs(Subject(ClusteringEstimator()))
+
+
+def test_inputs_are_the_same_in_every_process():
+    code = "import lpcfg, lpcfg.trials as t; print(t.digest(lpcfg.ClusteringEstimator()))"
+    found = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+        ).stdout
+        for seed in "12"
+    }
+    assert found == {f"{digest(ClusteringEstimator())}\n".encode()}
 
 
 def test_models_with_noise_are_combined_and_the_oracle_is_best(tmp_path):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -33,9 +33,6 @@ COMBINATIONS = {
     "rule product": ("max-rule", "posteriors"),
 }
 
-# What becomes of a grammar does not depend on these.
-_INDIFFERENT = ("n_jobs", "progress")
-
 
 class Subject(NamedTuple):
     """An estimator, and what trees become before it learns from them.
@@ -47,15 +44,6 @@ class Subject(NamedTuple):
 
     estimator: Estimator
     transform: Transform = Transform()
-
-    def __repr__(self) -> str:
-        estimator: Any = self.estimator
-        options = {
-            field.name: getattr(estimator, field.name)
-            for field in fields(estimator)
-            if field.init and field.name not in _INDIFFERENT
-        }
-        return f"{type(estimator).__name__} {options} {self.transform}"
 
 
 def nested_samples(forest: Forest, sizes: Sequence[int], seed: int = 0) -> Iterator[Forest]:
@@ -108,7 +96,7 @@ def learning_trial(
             "sentences / CPU s": len(gold) / (time.process_time() - begun),
         }
 
-    return Trial(settings, digest(subject, treebank.digest, gold), measure)
+    return Trial(settings, digest(*subject, treebank.digest, list(map(str, gold))), measure)
 
 
 def _parameters(grammar: Grammar) -> int:
@@ -131,8 +119,7 @@ def noise_trials(
     >>> [(trial.settings["noise"], trial.settings["models"]) for trial in trials]
     [('dropout', 20), ('add', 20), ('mul', 20), ('all', 60), ('none', 1)]
     """
-    subject = Subject(family.estimator, treebank.transform)
-    inputs = digest(subject, tuple(family.sigmas), family.models, treebank.digest, gold)
+    inputs = digest(replace(family, kinds=()), treebank.digest, list(map(str, gold)))
 
     def grammars(kind: NoiseKind) -> list[Grammar]:
         models = replace(family, kinds=(kind,))

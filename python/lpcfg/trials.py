@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
 from os import PathLike
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,12 +31,29 @@ class Trial(NamedTuple):
 
 
 def digest(*inputs: object) -> str:
-    """A short name for what is shown alike.
+    """A short name for inputs, the same for equal ones in every process.
 
-    >>> digest("a", 1) == digest("a", 1) != digest("a", 2)
+    Options that are functions (such as what shows progress) or called ``n_jobs`` do not count.
+
+    >>> digest("a", {1, 2}) == digest("a", {2, 1}) != digest("a", {1})
     True
     """
-    return hashlib.sha256(repr(inputs).encode()).hexdigest()[:16]
+    return hashlib.sha256(json.dumps(_plain(inputs)).encode()).hexdigest()[:16]
+
+
+def _plain(value: object) -> object:
+    """The value as lists of strings, in an order that does not depend on hashes."""
+    if is_dataclass(value):
+        own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        kept = {n: v for n, v in own.items() if not callable(v) and n != "n_jobs"}
+        return [type(value).__name__, _plain(kept)]
+    if isinstance(value, Mapping):
+        return sorted([str(name), _plain(own)] for name, own in value.items())
+    if isinstance(value, (set, frozenset)):
+        return sorted(map(repr, value))
+    if isinstance(value, (list, tuple)):
+        return [_plain(own) for own in value]
+    return repr(value)
 
 
 def run_trials(trials: Iterable[Trial], path: str | PathLike[str]) -> Iterator[Row]:
