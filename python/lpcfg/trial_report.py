@@ -65,7 +65,9 @@ def draw_rows(
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for axis, (title, lines) in zip(axes, panels.items(), strict=True):
         for label, points in lines.items():
-            axis.plot(*zip(*points, strict=True), "o-", label=label)
+            # Between names there is nothing.
+            style = "o" if isinstance(points[0][0], str) else "o-"
+            axis.plot(*zip(*points, strict=True), style, label=label)
         axis.set(title=title, xlabel=across)
         if across in logarithmic:
             axis.set_xscale("log")
