@@ -13,9 +13,15 @@ from hypothesis import strategies as st
 
 import lpcfg
 from lpcfg import Ensemble, InputError, ModelFileError, Parse, Parser, Tree, Treebank
+from lpcfg.candidates import SCORES, merge_candidates
 from lpcfg.cli import main
-from lpcfg.coverage import BRACKET_COST, Coverage, covering_trees, tree_marginals
-from lpcfg.marginal_table import marginal_table, mean_marginals, span_probabilities
+from lpcfg.coverage import BRACKET_COST, Coverage, covering_trees
+from lpcfg.marginal_table import (
+    marginal_table,
+    mean_marginals,
+    span_probabilities,
+    tree_marginals,
+)
 from lpcfg.model_file import write_model_file
 from lpcfg.parser import parse_of
 from lpcfg.sentence_parser import BATCH, SentenceParser, Tags
@@ -199,9 +205,12 @@ def test_candidates_are_those_of_all_members() -> None:
 def test_a_tree_that_nobody_proposes_has_no_probability() -> None:
     other = "(S (NP (X a) (X b)) (VP (X c)))"
     members = [Fixed("(S (NP (X a) (X b)) (X c))"), Fixed("(S (X a) (X b) (VP (X c)))")]
-    parse = Ensemble(members).analyze(words=["a", "b", "c"])
+    parse = Ensemble(members).analyze(words=["a", "b", "c"], candidates=3, marginals=True)
     assert str(parse.tree) == other
-    assert parse.log_probability == -np.inf
+    assert [log_probability for _, log_probability in parse.candidates] == [-np.inf, -1.0, -1.0]
+    # A reranker has it as no more likely than the others.
+    posteriors = merge_candidates([parse]).scores[:, SCORES.index("log posterior")]
+    assert posteriors == pytest.approx([-0.5] * 3)
 
 
 def test_members_with_fragments_are_left_out_if_there_are_others() -> None:

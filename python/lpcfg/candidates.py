@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +13,12 @@ from lpcfg.bracketing import outline
 from lpcfg.counts import Brackets
 from lpcfg.errors import InputError
 from lpcfg.evalb_parameters import NEW
-from lpcfg.marginal_table import MarginalTable, mean_marginals, span_probabilities
+from lpcfg.marginal_table import (
+    MarginalTable,
+    mean_marginals,
+    span_probabilities,
+    tree_marginals,
+)
 from lpcfg.parser import Parse, parse_of
 from lpcfg.scores import evaluate
 from lpcfg.strict import compare_strictly
@@ -49,22 +55,24 @@ class Candidates:
     def __len__(self) -> int:
         return len(self.trees)
 
-    def parse(self, order: Sequence[int]) -> Parse:
-        r"""The parse whose candidates are the trees in a new order.
+    def parse(self, scores: NDArray[np.float64], count: int = 1) -> Parse:
+        r"""The parse by scores of the trees, with so many of the best as candidates.
 
-        The probabilities of its spans are the means of the parsers' probabilities.
+        A tree is as likely as the exponential of its score, and a span as the trees that have it.
 
         >>> from lpcfg import Grammar, Parser
         >>> parser = Parser(Grammar.from_string("S -> X S | S X | X X \n X -> 'ha'"))
         >>> parses = list(parser.analyze_many(words=[["ha"] * 3], candidates=5, marginals=True))
-        >>> print(merge_candidates(parses).parse([1]).tree)
-        (S (S (X ha) (X ha)) (X ha))
+        >>> parse = merge_candidates(parses).parse(np.log([1.0, 3.0]))
+        >>> print(parse.tree, round(parse.spans[1].probability, 2))
+        (S (S (X ha) (X ha)) (X ha)) 0.75
         """
         first = self.parses[0]
-        table = mean_marginals([_marginals(parse) for parse in self.parses])
+        shares = np.exp(scores - scores.max())
+        order = np.argsort(-scores, kind="stable")[:count].tolist()
         return parse_of(
             [(self.trees[place], self.log_probabilities[place]) for place in order],
-            table,
+            mean_marginals([tree_marginals(tree) for tree in self.trees], shares),
             status=first.status,
             sentence_log_probability=first.sentence_log_probability,
         )
@@ -116,6 +124,9 @@ def _scores(
     table = span_probabilities(_marginals(parse))
     ranks = {tree: rank for rank, (tree, _) in enumerate(parse.candidates)}
     own = [log_probability for _, log_probability in parse.candidates]
+    # Fragments have no probability, nor has what the members of an ensemble only find together.
+    least = min(filter(math.isfinite, own), default=parse.sentence_log_probability)
+    own = [max(log_probability, least) for log_probability in own]
     expected = sum(table.values()) - len(tags[0])
     rows = np.empty((len(trees), len(SCORES)))
     for row, tree in enumerate(trees):
@@ -123,14 +134,13 @@ def _scores(
         preterminals = np.array([table.get(span, 0.0) for span in tags[row]])
         rank = ranks.get(tree)
         rows[row] = (
-            (min(own) if rank is None else own[rank]) - parse.sentence_log_probability,
+            (least if rank is None else own[rank]) - parse.sentence_log_probability,
             rank is not None,
             np.log1p(len(own) if rank is None else rank),
             2 * phrases.sum() / max(len(phrases) + expected, 1.0),
             np.log(np.maximum(phrases, _LEAST)).sum(),
             np.log(np.maximum(preterminals, _LEAST)).sum(),
         )
-    # Fragments have no probability.
     return np.nan_to_num(rows, posinf=0.0, neginf=0.0)
 
 

@@ -8,27 +8,16 @@ from functools import cached_property
 
 import numpy as np
 
-from lpcfg.marginal_table import MarginalTable, marginal_table, span_probabilities
+from lpcfg.marginal_table import MarginalTable, span_probabilities
 from lpcfg.span_scores import SpanScores, decode_spans
 from lpcfg.tree import Tree
 
-__all__ = ["BRACKET_COST", "Coverage", "covering_trees", "tree_marginals"]
+__all__ = ["BRACKET_COST", "Coverage", "covering_trees"]
 
 #: What a bracket costs that a tree writes: half of a usual F1, as in the decoder ``max-f1``.
 BRACKET_COST = 0.4
 
 Chain = tuple[str, ...]
-
-
-def tree_marginals(tree: Tree) -> MarginalTable:
-    """The labelled spans of a tree as marginals: each is certain.
-
-    >>> print(tree_marginals(Tree.from_string("(S (PRP it) (VBD rained))")))
-    [(0, 2, 'S', 1.) (0, 1, 'PRP', 1.) (1, 2, 'VBD', 1.)]
-    """
-    rows = dict.fromkeys(tree.spans(preterminals=True))
-    labels, starts, ends = zip(*rows, strict=True)
-    return marginal_table(starts, ends, labels, 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +28,7 @@ class Coverage:
     of ``trees`` has there: what of two likely labels is above, and whether both can be, is theirs
     to say. At the top it has what one of them has. ``tags`` tells which labels are those of words.
 
+    >>> from lpcfg.marginal_table import tree_marginals
     >>> trees = [Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")]
     >>> coverage = Coverage(tree_marginals(trees[0]), trees, {"PRP", "VBD"})
     >>> print(*covering_trees([coverage]))
@@ -52,6 +42,7 @@ class Coverage:
     def gain(self, tree: Tree) -> float:
         """What a tree gains by its phrases.
 
+        >>> from lpcfg.marginal_table import tree_marginals
         >>> tree = Tree.from_string("(S (PRP it) (VBD rained))")
         >>> Coverage(tree_marginals(tree), [tree], {"PRP", "VBD"}).gain(tree)
         0.6
@@ -63,6 +54,7 @@ class Coverage:
     def probabilities(self) -> dict[tuple[str, int, int], float]:
         """Those of labelled spans.
 
+        >>> from lpcfg.marginal_table import tree_marginals
         >>> tree = Tree.from_string("(S (PRP it) (VBD rained))")
         >>> Coverage(tree_marginals(tree), [tree], {"PRP", "VBD"}).probabilities["S", 0, 2]
         1.0
@@ -72,6 +64,7 @@ class Coverage:
     def scores(self) -> tuple[SpanScores, list[Chain]]:
         """The scores of chains of labels over spans, and the chains; the first is none.
 
+        >>> from lpcfg.marginal_table import tree_marginals
         >>> tree = Tree.from_string("(ROOT (S (PRP it) (VBD rained)))")
         >>> scores, chains = Coverage(tree_marginals(tree), [tree], {"PRP", "VBD"}).scores()
         >>> scores.score, chains
@@ -100,6 +93,7 @@ class Coverage:
     def best_tags(self) -> list[str]:
         """The likeliest tag of each word.
 
+        >>> from lpcfg.marginal_table import tree_marginals
         >>> tree = Tree.from_string("(S (PRP it) (VBD rained))")
         >>> Coverage(tree_marginals(tree), [tree], {"PRP", "VBD"}).best_tags()
         ['PRP', 'VBD']

@@ -9,10 +9,10 @@ from typing import TypeAlias
 import numpy as np
 
 from lpcfg.backbone import same_backbone
-from lpcfg.coverage import Coverage, covering_trees, tree_marginals
+from lpcfg.coverage import Coverage, covering_trees
 from lpcfg.errors import InputError
 from lpcfg.grammar import Grammar
-from lpcfg.marginal_table import MarginalTable, mean_marginals
+from lpcfg.marginal_table import MarginalTable, mean_marginals, tree_marginals
 from lpcfg.parser import COMBINATIONS, MEMORY, Parse, Parser, Pruning, check_positive, parse_of
 from lpcfg.sentence_parser import BATCH, SentenceParser, Tags, analyze_together
 from lpcfg.tree import Tree

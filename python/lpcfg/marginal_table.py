@@ -8,7 +8,15 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["MarginalTable", "marginal_table", "mean_marginals", "span_probabilities"]
+from lpcfg.tree import Tree
+
+__all__ = [
+    "MarginalTable",
+    "marginal_table",
+    "mean_marginals",
+    "span_probabilities",
+    "tree_marginals",
+]
 
 #: A structured array with the fields ``start``, ``end``, ``label`` and ``probability``.
 MarginalTable: TypeAlias = NDArray[np.void]
@@ -30,8 +38,19 @@ def marginal_table(
     return table
 
 
+def tree_marginals(tree: Tree) -> MarginalTable:
+    """The labelled spans of a tree as marginals: each is certain.
+
+    >>> print(tree_marginals(Tree.from_string("(S (PRP it) (VBD rained))")))
+    [(0, 2, 'S', 1.) (0, 1, 'PRP', 1.) (1, 2, 'VBD', 1.)]
+    """
+    rows = dict.fromkeys(tree.spans(preterminals=True))
+    labels, starts, ends = zip(*rows, strict=True)
+    return marginal_table(starts, ends, labels, 1.0)
+
+
 def mean_marginals(
-    tables: Sequence[MarginalTable], weights: Sequence[float] | None = None
+    tables: Sequence[MarginalTable], weights: ArrayLike | None = None
 ) -> MarginalTable:
     """The mean probability of each labelled span; a table that does not have it has zero for it.
 

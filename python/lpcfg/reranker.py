@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Self
 
-import numpy as np
-
 from lpcfg.candidates import Candidates, merge_candidates
 from lpcfg.ensemble import joint_parser
 from lpcfg.errors import InputError
@@ -186,6 +184,8 @@ class Reranker(SentenceParser):
     ) -> Iterator[Parse]:
         """What :meth:`lpcfg.Parser.analyze_many` gives, the best candidates first.
 
+        A span is as likely as the candidates that have it, to the log-linear model.
+
         >>> import lpcfg
         >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
         >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
@@ -204,7 +204,7 @@ class Reranker(SentenceParser):
         while batch := list(itertools.islice(proposed, batch_size)):
             scores = self.model_.scores(batch, self.n_jobs)
             for own, row in zip(batch, scores, strict=True):
-                yield own.parse(np.argsort(-row, kind="stable")[:candidates].tolist())
+                yield own.parse(row, candidates)
 
     def summary(self) -> str:
         """A few lines on the reranker and on each of its grammars.
