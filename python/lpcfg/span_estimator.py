@@ -33,8 +33,9 @@ _MOST_BITS = 30
 class SpanEstimator:
     """A linear model of trees given their words, beside a PCFG that prunes.
 
-    Features are words, word classes, affixes and shapes at the borders of a span and around it, its
-    length, and the same of the place where it is split; they are conjoined with the label.
+    Features are words, their likeliest tags according to the PCFG, affixes and shapes at the
+    borders of a span and around it, its length, and the same of the place where it is split; they
+    are conjoined with the label.
 
     ``loss``: ``"crf"`` makes trees likely: a conditional random field over the trees that the
     grammar leaves, whose probabilities count, too. ``"independent"`` makes labels of spans likely,
@@ -65,7 +66,7 @@ class SpanEstimator:
     loss: Loss = "crf"
     base: float = 1.0
     epochs: int = 3
-    rate: float = 0.02
+    rate: float = 0.01
     damping: float = 1.0
     penalty: float = 0.0
     batch: int = 32

@@ -27,23 +27,22 @@ class FeatureLabels(NamedTuple):
 
 
 def feature_labels(symbols: Sequence[Symbol]) -> FeatureLabels:
-    """What features can tell apart: symbols as the plain tree has them, and the tags of words.
-
-    Ancestors and siblings that symbols remember are left to the rules.
+    """What features can tell apart: symbols, what these are in the plain tree, and tags.
 
     >>> symbols = [Symbol(("NP",), ("S",)), Symbol(("NP",), ("VP",)), Symbol(("NP",), (), ("DT",))]
-    >>> feature_labels(symbols).kinds
-    array([0, 0, 1], dtype=uint32)
+    >>> feature_labels(symbols).labels  # the first two are the same in the plain tree
+    array([0, 1, 2, 1, 3, 4], dtype=uint32)
     >>> feature_labels([Symbol(("NP", "NN"), preterminal=True)]).labels
-    array([0, 1], dtype=uint32)
+    array([0, 1, 2], dtype=uint32)
     """
     names: dict[tuple[object, ...], int] = {}
     kinds: dict[tuple[int, ...], int] = {}
     kind_of_symbol = []
     for symbol in symbols:
-        own: list[tuple[object, ...]] = [(symbol.made, symbol.preterminal, symbol.labels)]
+        plain = (symbol.made, symbol.preterminal, symbol.labels)
+        own: list[tuple[object, ...]] = [symbol, plain]
         if symbol.preterminal:
-            # A tag is known whatever phrases the word makes up by itself.
+            # A tag is known whatever phrases the word makes up by itself. The core expects it last.
             own.append(("tag", symbol.labels[-1]))
         labels = tuple(names.setdefault(name, len(names)) for name in own)
         kind_of_symbol.append(kinds.setdefault(labels, len(kinds)))

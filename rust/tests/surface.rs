@@ -10,6 +10,7 @@ use lpcfg_core::chart::pcfg::Chart;
 use lpcfg_core::decode::Node;
 use lpcfg_core::grammar::{SymbolId, Token};
 use lpcfg_core::parser::{Combine, Decoder, Options, Parser, Sentence, TreeChart, Workspace};
+use lpcfg_core::surface::pass::tagged;
 use lpcfg_core::surface::templates::{span_features, split_features, word_features};
 use lpcfg_core::surface::{
     Example, FeatureLabels, Loss, Steps, Surface, SurfaceModel, SurfacePass, Trainer, Vocabulary,
@@ -58,6 +59,12 @@ impl Weighed {
         self.case.sentence.iter().copied().map(Token::Word).collect()
     }
 
+    /// The sentence as features see it, with tags.
+    fn tagged(&self) -> Vec<Surface> {
+        let chart = self.chart(&[]).chart;
+        tagged(&self.model, &self.surfaces(), &chart)
+    }
+
     fn score(&self, symbol: u32, features: &[u64]) -> f64 {
         let SurfaceModel { labels, weights, .. } = &self.model;
         let labels = labels.of_kind(labels.kind(SymbolId(symbol)));
@@ -74,8 +81,8 @@ impl Weighed {
     fn node_score(&self, (symbol, start, end): (u32, usize, usize)) -> f64 {
         let mut found = Vec::new();
         match end - start {
-            1 => word_features(&self.surfaces(), start, &mut found),
-            _ => span_features(&self.surfaces(), start, end, &mut found),
+            1 => word_features(&self.tagged(), start, &mut found),
+            _ => span_features(&self.tagged(), start, end, &mut found),
         }
         self.score(symbol, &found)
     }
@@ -89,7 +96,7 @@ impl Weighed {
             for rule in rules.iter().filter(|rule| rule.len() == 3) {
                 let places = [rule[0].1, rule[2].1, rule[0].2];
                 let mut found = Vec::new();
-                split_features(&self.surfaces(), places, &mut found);
+                split_features(&self.tagged(), places, &mut found);
                 score += self.score(rule[0].0, &found);
                 let symbols = [rule[0].0, rule[1].0, rule[2].0].map(SymbolId);
                 let place = self.model.rule_place(symbols);
@@ -105,6 +112,16 @@ impl Weighed {
         parser.with_surface(Arc::new(self.model.clone())).unwrap()
     }
 
+    /// The chart with all items.
+    fn chart(&self, nodes: &[Node]) -> TreeChart {
+        let (mut workspace, cancel) = (Workspace::default(), Cancel::new());
+        let options = options(Decoder::MaxF1);
+        self.parser()
+            .chart_around(&self.tokens(), nodes, options, &mut workspace, &cancel)
+            .unwrap()
+            .unwrap()
+    }
+
     /// The chart with all items, and the pass over it.
     fn pass(&self, tree: &Derived) -> (TreeChart, SurfacePass) {
         let node = |&(symbol, start, end): &(u32, usize, usize)| Node {
@@ -113,12 +130,8 @@ impl Weighed {
             end: end as u32,
         };
         let nodes: Vec<Node> = tree.nodes.iter().map(node).collect();
-        let (mut workspace, cancel) = (Workspace::default(), Cancel::new());
-        let around = self
-            .parser()
-            .chart_around(&self.tokens(), &nodes, options(Decoder::MaxF1), &mut workspace, &cancel)
-            .unwrap()
-            .unwrap();
+        let around = self.chart(&nodes);
+        let cancel = Cancel::new();
         let mut pass = SurfacePass::default();
         let grammar = self.case.grammar(false);
         let TreeChart { chart, words, .. } = &around;

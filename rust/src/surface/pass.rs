@@ -108,7 +108,7 @@ impl SurfacePass {
     pub(crate) const EDGE_BYTES: usize = 2 * size_of::<WeighedEdge>() + 64;
 
     /// Sum over the trees of a pruned chart, given the words of the sentence as features see them
-    /// and as the grammar does.
+    /// and as the grammar does. What the chart says of tags is a part of the features.
     pub fn run(
         &mut self,
         grammar: &Grammar,
@@ -119,6 +119,7 @@ impl SurfacePass {
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
         self.of_place.slots.resize(model.labels.number_of_kinds(), 0);
+        let sentence = &tagged(model, sentence, chart);
         self.weigh_items(grammar, model, sentence, words, chart, cancel)?;
         self.edges.clear();
         self.edge_ranges.clear();
@@ -402,6 +403,26 @@ impl SurfacePass {
         }
         slopes
     }
+}
+
+/// The words of a sentence with their likeliest tags according to the chart.
+pub fn tagged(model: &SurfaceModel, sentence: &[Surface], chart: &Chart) -> Vec<Surface> {
+    let mut sums: Vec<(u32, f64)> = Vec::new();
+    let tag = |(place, surface): (usize, &Surface)| {
+        sums.clear();
+        for item in chart.items(chart.cells().index(place, place + 1)) {
+            let labels = model.labels.of_kind(model.labels.kind(chart.symbol(item)));
+            // The coarsest label of a preterminal is its tag.
+            let Some(&tag) = labels.last() else { continue };
+            match sums.iter_mut().find(|sum| sum.0 == tag) {
+                Some(sum) => sum.1 += chart.posterior(item),
+                None => sums.push((tag, chart.posterior(item))),
+            }
+        }
+        let best = sums.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
+        best.map_or(*surface, |(tag, _)| surface.with_tag(tag))
+    };
+    sentence.iter().enumerate().map(tag).collect()
 }
 
 /// The probability with which a preterminal emits a word.

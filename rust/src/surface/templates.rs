@@ -10,6 +10,9 @@ const AFTER: u64 = 2;
 /// Spans up to this width have a feature of their whole shape.
 const WIDEST_SHAPE: usize = 10;
 
+/// Spans up to this width have a feature of all their tags, which comes last for that reason.
+const WIDEST_TAGS: usize = 5;
+
 /// How many marks inside a span its sequence of marks has.
 const MOST_MARKS: usize = 6;
 
@@ -44,8 +47,8 @@ impl Collector<'_> {
     }
 
     #[inline]
-    fn class(&self, place: isize) -> u64 {
-        self.at(place, |surface| surface.class)
+    fn tag(&self, place: isize) -> u64 {
+        self.at(place, |surface| surface.tag)
     }
 }
 
@@ -56,7 +59,7 @@ pub fn word_features(sentence: &[Surface], place: usize, found: &mut Vec<u64>) {
     let own = &sentence[place];
     let place = place as isize;
     let words = [-2, -1, 0, 1, 2].map(|step| add.word(place + step));
-    let classes = [-2, -1, 0, 1, 2].map(|step| add.class(place + step));
+    let tags = [-2, -1, 0, 1, 2].map(|step| add.tag(place + step));
     add.add([]);
     add.add([own.word]);
     add.add([own.class]);
@@ -68,17 +71,17 @@ pub fn word_features(sentence: &[Surface], place: usize, found: &mut Vec<u64>) {
     for step in [0, 1, 3, 4] {
         add.add([words[step]]);
     }
-    add.add([classes[1]]);
-    add.add([classes[3]]);
+    add.add([tags[1]]);
+    add.add([tags[3]]);
     add.add([words[1], words[2]]);
     add.add([words[2], words[3]]);
-    add.add([classes[1], classes[2]]);
-    add.add([classes[2], classes[3]]);
-    add.add([classes[1], classes[2], classes[3]]);
-    add.add([classes[0], classes[1], classes[2]]);
-    add.add([classes[2], classes[3], classes[4]]);
-    add.add([words[2], classes[3]]);
-    add.add([classes[1], words[2]]);
+    add.add([tags[1], tags[2]]);
+    add.add([tags[2], tags[3]]);
+    add.add([tags[1], tags[2], tags[3]]);
+    add.add([tags[0], tags[1], tags[2]]);
+    add.add([tags[2], tags[3], tags[4]]);
+    add.add([words[2], tags[3]]);
+    add.add([tags[1], words[2]]);
 }
 
 /// The features of the words from `start` up to `end`, in `found`.
@@ -91,44 +94,44 @@ pub fn span_features(sentence: &[Surface], start: usize, end: usize, found: &mut
     // The word before the span, its first, its last, and the word after it.
     let places = [first - 1, first, after - 1, after];
     let words = places.map(|place| add.word(place));
-    let classes = places.map(|place| add.class(place));
+    let tags = places.map(|place| add.tag(place));
     add.add([length]);
     for word in words {
         add.add([word]);
         add.add([length, word]);
     }
-    for class in classes {
-        add.add([class]);
-        add.add([length, class]);
+    for tag in tags {
+        add.add([tag]);
+        add.add([length, tag]);
     }
     let [before, first_word, last_word, next] = words;
     add.add([first_word, last_word]);
     add.add([before, first_word]);
     add.add([last_word, next]);
     add.add([before, next]);
-    let [before_class, first_class, last_class, next_class] = classes;
-    add.add([first_class, last_class]);
-    add.add([before_class, first_class]);
-    add.add([last_class, next_class]);
-    add.add([before_class, next_class]);
-    let second = add.class(first + 1);
-    add.add([first_class, second]);
-    let last_but_one = add.class(after - 2);
-    add.add([last_but_one, last_class]);
-    add.add([before_class, first_class, next_class]);
-    add.add([before_class, last_class, next_class]);
-    add.add([first_class, last_class, next_class]);
-    add.add([before_class, first_class, last_class]);
-    add.add([before_class, first_class, last_class, next_class]);
-    let before_that = add.class(first - 2);
-    add.add([before_that, before_class, first_class]);
-    let after_that = add.class(after + 1);
-    add.add([last_class, next_class, after_that]);
-    add.add([first_word, next_class]);
-    add.add([before, first_class]);
-    add.add([last_class, next]);
-    add.add([before, next_class]);
-    add.add([before_class, next]);
+    let [before_tag, first_tag, last_tag, next_tag] = tags;
+    add.add([first_tag, last_tag]);
+    add.add([before_tag, first_tag]);
+    add.add([last_tag, next_tag]);
+    add.add([before_tag, next_tag]);
+    let second = add.tag(first + 1);
+    add.add([first_tag, second]);
+    let last_but_one = add.tag(after - 2);
+    add.add([last_but_one, last_tag]);
+    add.add([before_tag, first_tag, next_tag]);
+    add.add([before_tag, last_tag, next_tag]);
+    add.add([first_tag, last_tag, next_tag]);
+    add.add([before_tag, first_tag, last_tag]);
+    add.add([before_tag, first_tag, last_tag, next_tag]);
+    let before_that = add.tag(first - 2);
+    add.add([before_that, before_tag, first_tag]);
+    let after_that = add.tag(after + 1);
+    add.add([last_tag, next_tag, after_that]);
+    add.add([first_word, next_tag]);
+    add.add([before, first_tag]);
+    add.add([last_tag, next]);
+    add.add([before, next_tag]);
+    add.add([before_tag, next]);
     add.add([u64::from(is_balanced(inside))]);
     let marks = || inside.iter().map(|surface| surface.mark).filter(|&mark| mark != 0);
     // A set as the sum of its members' hashes, each once: what is summed does not depend on order.
@@ -143,6 +146,11 @@ pub fn span_features(sentence: &[Surface], start: usize, end: usize, found: &mut
         add.add([shape]);
         add.add([shape, around[0], around[1]]);
     }
+    if inside.len() <= WIDEST_TAGS {
+        let tags = inside.iter().map(|surface| surface.tag).fold(0, combine);
+        add.add([tags]);
+        add.add([tags, before_tag, next_tag]);
+    }
 }
 
 /// The features of a span that is made of two, in `found`.
@@ -153,25 +161,25 @@ pub fn split_features(sentence: &[Surface], [start, split, end]: [usize; 3], fou
     let places = [start, split - 1, split, end - 1].map(|place| place as isize);
     // The first and the last words of the left part, then of the right part.
     let [first, left, right, last] = places.map(|place| add.word(place));
-    let [first_class, left_class, right_class, last_class] = places.map(|place| add.class(place));
+    let [first_tag, left_tag, right_tag, last_tag] = places.map(|place| add.tag(place));
     add.add([left]);
     add.add([right]);
-    add.add([left_class]);
-    add.add([right_class]);
+    add.add([left_tag]);
+    add.add([right_tag]);
     add.add(lengths);
     add.add([lengths[0], left]);
     add.add([lengths[1], right]);
     add.add([left, right]);
     add.add([first, right]);
     add.add([right, last]);
-    add.add([left_class, right_class]);
-    add.add([first_class, right_class]);
-    add.add([right_class, last_class]);
-    add.add([left, right_class]);
-    add.add([left_class, right]);
-    add.add([right, last_class]);
-    add.add([first_class, left_class, right_class]);
-    add.add([first_class, right_class, last_class]);
+    add.add([left_tag, right_tag]);
+    add.add([first_tag, right_tag]);
+    add.add([right_tag, last_tag]);
+    add.add([left, right_tag]);
+    add.add([left_tag, right]);
+    add.add([right, last_tag]);
+    add.add([first_tag, left_tag, right_tag]);
+    add.add([first_tag, right_tag, last_tag]);
 }
 
 /// Lengths, larger ones in groups.

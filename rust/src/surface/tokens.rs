@@ -26,6 +26,7 @@ enum Kind {
     Outline,
     Mark,
     Class,
+    Tag,
 }
 
 fn hash(kind: Kind, characters: &[char]) -> u64 {
@@ -39,6 +40,8 @@ pub struct Surface {
     pub word: u64,
     /// Its outline and its longest frequent suffix.
     pub class: u64,
+    /// The tag that is likeliest in the sentence; the class as long as that is not known.
+    pub tag: u64,
     /// Its sequence of capitals, small letters, digits and others, repetitions left out.
     pub outline: u64,
     /// The first three characters.
@@ -51,6 +54,13 @@ pub struct Surface {
     pub mark: u64,
     /// One for an opening bracket, minus one for a closing one.
     pub depth: i32,
+}
+
+impl Surface {
+    /// The same word with a tag, given by its number.
+    pub fn with_tag(self, tag: u32) -> Self {
+        Self { tag: combine(Kind::Tag as u64, u64::from(tag)), ..self }
+    }
 }
 
 /// The frequent words and suffixes of a treebank, as hashes.
@@ -104,6 +114,7 @@ impl Vocabulary {
         Surface {
             word: if self.frequent.contains(&own) { own } else { class },
             class,
+            tag: class,
             outline,
             prefix: hash(Kind::Prefix, &lowered[..lowered.len().min(3)]),
             suffixes: [1, 2, 3].map(|length| hash(Kind::Suffix, suffix(length))),
