@@ -89,12 +89,14 @@ def trained(folder: Path, family: str) -> list[lpcfg.Grammar]:
 
 
 def reranker(folder: Path) -> lpcfg.Reranker:
-    """Over two spectral grammars, which are learnt quickly: once for each of three folds."""
+    """Over an ensemble of four that differ, each learnt once for each of three folds."""
     path = folder / "reranker"
     if not path.exists():
         members = [
-            Transformed(SpectralEstimator(), TRANSFORMS[name])
-            for name in ("right-parent", "left-parent")
+            Transformed(SplitMergeEstimator(n_jobs=1), TRANSFORMS["right-h1"]),
+            Transformed(SplitMergeEstimator(n_jobs=1), TRANSFORMS["left-h1"]),
+            Transformed(SpanEstimator(n_jobs=1), TRANSFORMS["left-parent"]),
+            Transformed(SpectralEstimator(), TRANSFORMS["right-parent"]),
         ]
         fitted = lpcfg.Reranker([tuple(members)], candidates=8, folds=3, n_jobs=1)
         fitted.fit(training(Transform())).save(path)
@@ -180,8 +182,17 @@ def main() -> None:
     for way in ("trees", "posteriors"):
         combined("the first five of these, each by posteriors", parts, [1.0] * 5, way)
     if options.rerank:
-        chosen = Recorded(reranker(options.folder)).show("2 spectral grammars", "reranking")
-        combined("the five, and the reranked", [*parts, chosen], [1.0] * 6, "trees")
+        chooser = reranker(options.folder)
+        before = Recorded(chooser.parsers_[0]).show("4 grammars that differ", "posteriors")
+        words = [tree.words() for tree in gold()]
+        lists = [own.trees for own in chooser.propose(words=words)]
+        print(f"oracle F1 of their candidates: {lpcfg.oracle_f1(lists, gold()):.2f}")
+        chosen = Recorded(chooser).show("4 grammars that differ", "reranking")
+        combined("these two", [before, chosen], [1.0, 1.0], "posteriors")
+        everything = made["all", "posteriors"]
+        for share in (0.25, 0.5, 1.0):
+            parts = [everything, chosen]
+            combined(f"all, and the reranked: 1 : {share}", parts, [1.0, share], "posteriors")
 
 
 if __name__ == "__main__":

@@ -4,11 +4,13 @@ import numpy as np
 import pytest
 
 from lpcfg import (
+    Ensemble,
     GrammarError,
     InputError,
     ModelFileError,
     Parser,
     SpanEstimator,
+    SpanParser,
     Transform,
     Tree,
     Treebank,
@@ -193,3 +195,16 @@ def test_command_line(tmp_path, capsys):
     assert "weights of features" in capsys.readouterr().out
     assert main(["eval", str(path), str(trees)]) == 0
     assert "F1" in capsys.readouterr().out
+
+
+def test_a_span_parser_is_its_estimator_with_a_parser():
+    treebank = Treebank.from_trees(embedded_trees())
+    options = {"epochs": 1, "bits": 14, "n_jobs": 1}
+    parser = SpanParser(**options, decoder="viterbi").fit(treebank)
+    plain = Parser(SpanEstimator(**options).fit(treebank).grammar_, decoder="viterbi")
+    words = [tree.words() for tree in embedded_trees()[:20]]
+    assert list(parser.parse_many(words=words)) == list(plain.parse_many(words=words))
+    # Another parser among others.
+    tables = [own.marginals(words=words[0]) for own in (Ensemble([parser, plain]), parser)]
+    ours, theirs = ({tuple(row)[:3]: row["probability"] for row in table} for table in tables)
+    assert ours == pytest.approx(theirs)

@@ -43,6 +43,7 @@ from lpcfg.reader import read_trees
 from lpcfg.reranker import Reranker
 from lpcfg.scores import Scores, evaluate
 from lpcfg.span_estimator import SpanEstimator
+from lpcfg.span_parser import SpanParser
 from lpcfg.span_scores import SpanMarginals, SpanScores, SpanTree, decode_spans, span_marginals
 from lpcfg.spectral import SpectralCut, SpectralEstimator
 from lpcfg.split_merge import SplitMergeEstimator
@@ -84,6 +85,7 @@ __all__ = [
     "Smoothing",
     "SpanEstimator",
     "SpanMarginals",
+    "SpanParser",
     "SpanScores",
     "SpanTree",
     "SpectralCut",
