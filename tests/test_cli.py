@@ -10,7 +10,17 @@ import sys
 import pytest
 
 from grammars import embedded_grammar
-from lpcfg import Grammar, Parser, Tree, __version__, embedded_trees, load, save
+from lpcfg import (
+    Ensemble,
+    Grammar,
+    Parser,
+    Tree,
+    __version__,
+    embedded_trees,
+    load,
+    save,
+    save_parser,
+)
 from lpcfg.cli import main
 from lpcfg.embedded import default_model
 
@@ -171,6 +181,8 @@ def test_train_by_clustering_then_annotate_and_explain(run, files):
     assert "nor has one this label" in refused(run("show", "new.lpcfg", "--symbol", "XX"))
     assert "no model" in refused(run("show", "gold.mrg", "--symbol", "NP"))
     assert "no latent states" in refused(run("show", "model.lpcfg", "--symbol", "NP"))
+    save_parser(Ensemble([load("new.lpcfg")]), "several")
+    assert "several parsers" in refused(run("show", "several", "--symbol", "NP"))
 
 
 def test_train_a_family_of_models_and_parse_with_it(run, files):

@@ -247,6 +247,23 @@ def test_a_tagger_is_learnt_with_a_grammar_and_helps_it(folder, capsys, monkeypa
     assert "need a file each" in capsys.readouterr().err
 
 
+def test_gold_trees_are_cleaned_as_the_tagger_s_own(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    Path("hyphens.mrg").write_text("(S (X-1 go) (Y-2 on))\n" * 3, "utf-8")
+    options = ["-o", "model", "--tagger", "cut", "--function-tags", "all", "-q"]
+    assert main(["train", "hyphens.mrg", *options]) == 0
+    assert main(["tag", "eval", "cut", "hyphens.mrg", "-q"]) == 0
+    assert capsys.readouterr().out.startswith("accuracy 100.00")
+
+
+def test_tags_that_a_grammar_lacks_are_left_to_it(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    Path("other.mrg").write_text("(S (X The) (Y dog))\n(S (X A) (Y bird))\n", "utf-8")
+    assert main(["train", "other.mrg", "-o", "other", "-q"]) == 0
+    assert main(["parse", "other", "-i", "sentences.txt", "--tagger", "tags"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 3
+
+
 @pytest.mark.parametrize(
     ("command", "message"),
     [

@@ -70,7 +70,8 @@ def read_document(
     if kind is not None:
         required = {"kind": str, **required}
         if document.get("kind", kind) != kind:
-            raise ModelFileError(f"{file.path}: holds a {document['kind']}, not a {kind}")
+            article = "an" if kind[0] in "aeiou" else "a"
+            raise ModelFileError(f"{file.path}: holds a {document['kind']}, not {article} {kind}")
     missing = [key for key in required if key not in document]
     if missing:
         keys = ", ".join(map(repr, missing))

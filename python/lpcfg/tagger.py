@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg import _core
+from lpcfg.clean import Cleaning
 from lpcfg.columns import distinct_rows
 from lpcfg.errors import InputError, ModelFileError
 from lpcfg.hmm_symbols import FlatSequences
@@ -65,6 +66,8 @@ class Tagger:
     n_jobs: int = -1
 
     tags_: tuple[str, ...] = field(init=False, repr=False, compare=False)
+    #: How the trees were cleaned that it has learnt from.
+    cleaning_: Cleaning = field(init=False, repr=False, compare=False)
     #: Numbers of tags that follow each other, and how often; one more than tags is for the ends.
     trigrams_: NDArray[np.uint32] = field(init=False, repr=False, compare=False)
     counts_: NDArray[np.float64] = field(init=False, repr=False, compare=False)
@@ -78,6 +81,7 @@ class Tagger:
         >>> Tagger().fit(Treebank.from_trees([Tree("NN", "rain")])).tags_
         ('NN',)
         """
+        self.cleaning_ = treebank.cleaning or Cleaning()
         leaves = np.flatnonzero(treebank.word >= 0)
         names = [symbol.labels[-1] for symbol in treebank.symbols]
         used = np.unique(treebank.symbol[leaves])
@@ -203,7 +207,7 @@ class Tagger:
         arrays, document = pack_lexicon(self.lexicon_)
         arrays |= {"trigrams": self.trigrams_, "counts": self.counts_}
         smoothing = {name: float(getattr(self, name)) for name in _SMOOTHING}
-        document |= {"kind": "tagger", **smoothing}
+        document |= {"kind": "tagger", "cleaning": self.cleaning_.to_dict(), **smoothing}
         write_model_file(path, arrays | pack_strings("tags", self.tags_), document)
 
     @classmethod
@@ -215,9 +219,12 @@ class Tagger:
         FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
         """
         file = ModelFile(path)
-        document = read_document(file, LEXICON_DOCUMENT | _SMOOTHING, kind="tagger")
+        document = read_document(
+            file, LEXICON_DOCUMENT | _SMOOTHING | {"cleaning": dict}, kind="tagger"
+        )
         tagger = cls(**{name: document[name] for name in _SMOOTHING})
         try:
+            tagger.cleaning_ = Cleaning.from_dict(document["cleaning"])
             tagger.tags_ = unpack_strings(file, "tags")
             tagger.trigrams_ = file.array("trigrams", np.uint32, (None, 3))
             tagger.counts_ = file.array("counts", np.float64, (len(tagger.trigrams_),))

@@ -14,10 +14,9 @@
 //! Learning: [`em`] computes expectations over latent states, given the trees of a treebank;
 //! [`simplex`] has the least squares of the pivot method.
 //!
-//!
 //! Choosing: [`rerank`] extracts the features by which candidate trees are told apart.
+//!
 //! Sequences: [`hmm`] has hidden Markov models, [`aggregate`] a bigram model with latent states.
-//! Sequences: [`hmm`] has hidden Markov models.
 //!
 //! Without a grammar: [`spans`] searches and sums over trees whose labelled spans have scores.
 //!

@@ -10,6 +10,7 @@ from pathlib import Path
 from lpcfg.commands.common import (
     Commands,
     add_command,
+    add_jobs,
     add_quiet,
     check_target,
     count,
@@ -58,9 +59,7 @@ def _add_train(actions: Commands) -> None:
         help=f"words seen less often are unknown (default: {defaults.min_count})",
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="for the random numbers")
-    parser.add_argument(
-        "-j", "--jobs", type=int, default=-1, metavar="N", help="threads (default: all cores)"
-    )
+    add_jobs(parser)
     add_quiet(parser)
 
 

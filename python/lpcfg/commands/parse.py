@@ -98,7 +98,10 @@ def _parses(
     words = None if options.tags else nonblank()
     if options.tagger and words is not None:
         words, copy = tee(words)
-        tags = load_tagger(options.tagger, options.jobs).sure_tags(copy, batch_size=size)
+        known = parser.tags
+        sure = load_tagger(options.tagger, options.jobs).sure_tags(copy, batch_size=size)
+        # A tag that the grammar lacks is no help.
+        tags = ([tag if tag in known else None for tag in own] for own in sure)
     parses = parser.analyze_many(
         tags=tags, words=words, candidates=options.candidates, batch_size=size
     )

@@ -42,6 +42,10 @@ def _show(options: argparse.Namespace) -> None:
         return
     for name in options.file:
         if holds_parser(name):
+            if options.symbol:
+                raise InputError(
+                    f"{name}: several parsers in one; name a model file in it to explain a symbol"
+                )
             print(load_parser(name).summary())
             continue
         if models := model_files(name):

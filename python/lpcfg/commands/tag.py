@@ -9,9 +9,11 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from lpcfg.clean import Cleaning
 from lpcfg.commands.common import (
     Commands,
     add_command,
+    add_jobs,
     add_on_error,
     add_quiet,
     check_target,
@@ -62,7 +64,7 @@ def _add_apply(commands: Commands) -> None:
     parser.add_argument(
         "--tags", action="store_true", help="tags alone, as lpcfg parse --tags reads them"
     )
-    _add_jobs(parser)
+    add_jobs(parser)
     add_quiet(parser)
 
 
@@ -72,20 +74,14 @@ def _add_eval(commands: Commands) -> None:
     parser.add_argument("treebank", nargs="+", help="gold trees: files, folders, patterns, -")
     parser.add_argument("--json", action="store_true", help="everything as one JSON object")
     add_on_error(parser)
-    _add_jobs(parser)
+    add_jobs(parser)
     add_quiet(parser)
-
-
-def _add_jobs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "-j", "--jobs", type=int, default=-1, metavar="N", help="threads (default: all cores)"
-    )
 
 
 def _train(options: argparse.Namespace) -> None:
     target = Path(options.output)
     check_target(target, options.treebank)
-    tagger = Tagger().fit(_treebank(options))
+    tagger = Tagger().fit(_treebank(options, Cleaning()))
     tagger.save(target)
     say(
         f"tagger: {len(tagger.tags_)} tags, {len(tagger.lexicon_.words)} words and "
@@ -95,9 +91,11 @@ def _train(options: argparse.Namespace) -> None:
     )
 
 
-def _treebank(options: argparse.Namespace) -> Treebank:
+def _treebank(options: argparse.Namespace, cleaning: Cleaning) -> Treebank:
     report = ReadReport()
-    treebank = Treebank.read(options.treebank, on_error=options.on_error, report=report)
+    treebank = Treebank.read(
+        options.treebank, cleaning=cleaning, on_error=options.on_error, report=report
+    )
     say(str(report), options.quiet)
     return treebank
 
@@ -144,10 +142,11 @@ def _tagged(
 
 
 def _evaluate(options: argparse.Namespace) -> None:
-    treebank = _treebank(options)
+    tagger = load_tagger(options.model, options.jobs)
+    treebank = _treebank(options, tagger.cleaning_)
 
     def watched(tags: Iterable[list[str]]) -> Iterable[list[str]]:
         return progress(tags, options.quiet, total=len(treebank))
 
-    scores = evaluate_tagger(load_tagger(options.model, options.jobs), treebank, watched)
+    scores = evaluate_tagger(tagger, treebank, watched)
     print(json.dumps(scores.to_dict()) if options.json else scores)

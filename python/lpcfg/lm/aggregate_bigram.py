@@ -183,10 +183,7 @@ class AggregateBigram:
         FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
         """
         file = ModelFile(path)
-        document = read_document(file, {"kind": str})
-        if document["kind"] != _KIND:
-            raise ModelFileError(f"{file.path}: holds a {document['kind']}, not an {_KIND}")
-        document = read_document(file, {"min_count": int, "iterations": int})
+        document = read_document(file, {"min_count": int, "iterations": int}, kind=_KIND)
         words = unpack_strings(file, "vocabulary")
         states = file.array("states", np.float32, (len(words) + 1, None))
         factors = Factors(states, file.array("words", np.float32, states.shape))
