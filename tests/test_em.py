@@ -105,6 +105,14 @@ def test_grammars_without_probabilities_or_of_other_trees_are_no_start():
         fit(start=lacking)
 
 
+def test_span_models_are_no_start():
+    span = lpcfg.SpanEstimator(epochs=0, bits=8).fit(BANK).grammar_
+    with pytest.raises(lpcfg.InputError, match="weights of features"):
+        fit(start=span)
+    with pytest.raises(lpcfg.GrammarError, match="without latent states"):
+        replace(fit(iterations=1).grammar_, surface=span.surface)
+
+
 def test_training_stops_when_held_out_trees_become_no_likelier():
     estimator = fit(held_out=0.3, iterations=100, patience=2)
     scores = estimator.scores_

@@ -330,6 +330,23 @@ def test_arguments_are_checked(
         Ensemble(members, **options)  # type: ignore[arg-type]
 
 
-def test_what_cannot_be_saved_is_refused(tmp_path: Path) -> None:
+def test_what_cannot_be_saved_is_refused(grammars: list[lpcfg.Grammar], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Fixed"):
         lpcfg.save_parser(Fixed(LOW), tmp_path)
+    with pytest.raises(InputError, match="Fixed"):
+        lpcfg.save_parser(Ensemble([grammars[4], Ensemble([Fixed(LOW)])]), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_nothing_is_saved_among_other_files(grammars: list[lpcfg.Grammar], tmp_path: Path) -> None:
+    """What is left there of another parser would become part of this one."""
+    treebank = Treebank.from_trees(lpcfg.embedded_trees())
+    reranker = lpcfg.Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=4).fit(treebank)
+    parsers = [Ensemble(grammars[:3]), Ensemble(grammars[:2]), Parser(grammars[0]), reranker]
+    lpcfg.save_parser(parsers[0], tmp_path / "model")
+    for parser in parsers:
+        with pytest.raises(InputError, match="something already"):
+            lpcfg.save_parser(parser, tmp_path / "model")
+    loaded = lpcfg.load_parser(tmp_path / "model")
+    assert isinstance(loaded, Ensemble)
+    assert loaded.weights == [2, 1]

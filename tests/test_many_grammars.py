@@ -176,6 +176,13 @@ def test_a_folder_without_models_is_refused(tmp_path):
         load_many(tmp_path / "missing")
 
 
+def test_a_damaged_model_in_a_folder_is_named(folder):
+    (folder / "1.lpcfg").write_bytes(b"broken")
+    with pytest.raises(ModelFileError, match=r"1\.lpcfg: this is no model file"):
+        load_many(folder)
+    assert main(["show", str(folder)]) == 1
+
+
 def test_commands_take_folders(grammars, folder, capsys, tmp_path):
     gold = str(folder.parent / "gold.mrg")
     trees = tmp_path / "trees.mrg"

@@ -17,7 +17,9 @@ from lpcfg import (
     embedded_trees,
     evaluate,
     load,
+    load_parser,
     save,
+    save_parser,
 )
 from lpcfg.cli import main
 from lpcfg.surface import SurfaceWeights
@@ -208,3 +210,16 @@ def test_a_span_parser_is_its_estimator_with_a_parser():
     tables = [own.marginals(words=words[0]) for own in (Ensemble([parser, plain]), parser)]
     ours, theirs = ({tuple(row)[:3]: row["probability"] for row in table} for table in tables)
     assert ours == pytest.approx(theirs)
+
+
+@pytest.mark.parametrize("decoder", ["viterbi", "max-f1"])
+def test_a_span_parser_is_saved_as_a_parser(decoder, tmp_path):
+    options = {"epochs": 1, "bits": 14, "n_jobs": 1}
+    parser = SpanParser(**options, decoder=decoder).fit(Treebank.from_trees(embedded_trees()))
+    words = [tree.words() for tree in embedded_trees()[:20]]
+    save_parser(parser, tmp_path / "alone")
+    loaded = load_parser(tmp_path / "alone", decoder=decoder)
+    assert list(loaded.parse_many(words=words)) == list(parser.parse_many(words=words))
+    save_parser(Ensemble([parser]), tmp_path / "among")
+    (member,) = load_parser(tmp_path / "among").members
+    assert list(member.parse_many(words=words)) == list(parser.parse_many(words=words))

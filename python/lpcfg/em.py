@@ -138,6 +138,11 @@ class EMEstimator:
         return self
 
     def _check(self) -> None:
+        if self.start is not None and self.start.surface is not None:
+            raise InputError(
+                "start: a span model has weights of features, from which EM cannot go on; "
+                "name a grammar of another estimator"
+            )
         if min(self.states) < 1:
             raise InputError(f"numbers of states start at 1, not {min(self.states)}")
         if not 0 <= self.held_out < 1:

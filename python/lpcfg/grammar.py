@@ -52,6 +52,12 @@ class Grammar:
     surface: SurfaceWeights | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
+    def __post_init__(self) -> None:
+        if self.surface is not None and (self.latent is not None or len(self.unary_rules)):
+            raise GrammarError(
+                "features weigh trees only under a grammar without latent states and unary rules"
+            )
+
     @classmethod
     def from_string(cls, text: str, start: str | None = None) -> Grammar:
         """Read a hand-written grammar in the notation of nltk.
@@ -202,10 +208,4 @@ class Grammar:
 
         >>> Grammar.from_string("S -> 'go'").surface_core
         """
-        if self.surface is None:
-            return None
-        if self.latent is not None or len(self.unary_rules):
-            raise GrammarError(
-                "features weigh trees only under a grammar without latent states and unary rules"
-            )
-        return self.surface.core(self.symbols)
+        return None if self.surface is None else self.surface.core(self.symbols)

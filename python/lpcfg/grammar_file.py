@@ -126,12 +126,21 @@ def load_provenance(path: str | PathLike[str]) -> dict[str, Any]:
 def model_files(path: str | PathLike[str]) -> list[Path]:
     """The model file at a path, or those in the folder at a path, in the order of their names.
 
+    What is called ``.lpcfg`` in a folder but is no model file is an error: it was one once, and
+    the others would parse without it.
+
     >>> model_files("missing.lpcfg")
     []
     """
     path = Path(path)
-    found = sorted(path.iterdir()) if path.is_dir() else [path]
-    return [file for file in found if not file.name.startswith(".") and is_model_file(file)]
+    if not path.is_dir():
+        return [path] if is_model_file(path) else []
+    shown = [file for file in sorted(path.iterdir()) if not file.name.startswith(".")]
+    found = [file for file in shown if is_model_file(file)]
+    for file in shown:
+        if file.suffix == ".lpcfg" and file not in found:
+            raise ModelFileError(f"{file}: this is no model file; remove it or train it again")
+    return found
 
 
 def load_many(path: str | PathLike[str]) -> list[Grammar]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from os import PathLike
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,30 @@ from lpcfg._core import ModelFile
 from lpcfg._core import write_model_file as write_arrays_and_json
 from lpcfg.errors import InputError, ModelFileError
 
-__all__ = ["ModelFile", "pack_strings", "read_document", "unpack_strings", "write_model_file"]
+__all__ = [
+    "ModelFile",
+    "make_folder",
+    "pack_strings",
+    "read_document",
+    "unpack_strings",
+    "write_model_file",
+]
+
+
+def make_folder(path: str | PathLike[str]) -> Path:
+    """Make a folder for several files of one model, unless it is there and empty.
+
+    What is in a folder already would become part of the model.
+
+    >>> make_folder(".")
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: .: there is something already; name a folder to make
+    """
+    folder = Path(path)
+    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
+        raise InputError(f"{folder}: there is something already; name a folder to make")
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def write_model_file(

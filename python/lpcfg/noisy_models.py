@@ -13,7 +13,7 @@ from typing import Any, Self, TypeVar
 
 from lpcfg.errors import InputError, ModelFileError
 from lpcfg.grammar import Grammar
-from lpcfg.grammar_file import load_provenance, model_files, save
+from lpcfg.grammar_file import is_model_file, load_provenance, save
 from lpcfg.noise import NOISES, Noise, NoiseKind
 from lpcfg.projected_treebank import ProjectingEstimator
 from lpcfg.threads import one_thread, thread_count
@@ -117,7 +117,8 @@ class NoisyModels:
         if changed := [options for options in differences if options]:
             names = ", ".join(sorted(set().union(*changed)))
             say(f"{folder}: {len(changed)} models are trained again with other options ({names})")
-        if others := sorted({file.name for file in model_files(folder)} - {f.name for f in files}):
+        present = [file.name for file in Path(folder).glob("[!.]*") if is_model_file(file)]
+        if others := sorted(set(present) - {file.name for file in files}):
             say(f"{folder}: other models that are here will be used too: {', '.join(others)}")
         missing = [number for number, options in enumerate(differences) if options != set()]
         targets = [files[number] for number in missing]

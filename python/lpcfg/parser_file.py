@@ -9,12 +9,13 @@ from typing import TypedDict, Unpack
 from lpcfg.ensemble import Ensemble, joint_parser
 from lpcfg.errors import InputError, ModelFileError
 from lpcfg.grammar_file import load_many, save
-from lpcfg.model_file import ModelFile, read_document, write_model_file
+from lpcfg.model_file import ModelFile, make_folder, read_document, write_model_file
 from lpcfg.options import build_options
 from lpcfg.parser import MEMORY, Parser, Pruning
 from lpcfg.reranker import Reranker
 from lpcfg.reranker_file import is_reranker
 from lpcfg.sentence_parser import SentenceParser
+from lpcfg.span_parser import SpanParser
 
 __all__ = ["holds_parser", "load_parser", "save_parser"]
 
@@ -39,9 +40,10 @@ def holds_parser(path: str | PathLike[str]) -> bool:
 
 
 def save_parser(parser: SentenceParser, folder: str | PathLike[str]) -> None:
-    r"""Write a parser of any kind into a folder, which is made if need be.
+    r"""Write a parser of any kind into a folder, a new or an empty one.
 
-    A :class:`Parser` becomes a folder of grammars: its options are for who reads it to choose.
+    A :class:`Parser` becomes a folder of grammars: its options are for who reads it to choose. So
+    does a :class:`SpanParser`, which is a :class:`Parser` when it is read.
 
     >>> import lpcfg, tempfile
     >>> grammar = lpcfg.Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
@@ -50,23 +52,38 @@ def save_parser(parser: SentenceParser, folder: str | PathLike[str]) -> None:
     ...     load_parser(folder).combine
     'trees'
     """
-    folder = Path(folder)
-    folder.mkdir(exist_ok=True)
-    if isinstance(parser, Parser):
+    # All before the first is written, so that no half of an ensemble is left behind.
+    _check_savable(parser)
+    _save(_plain(parser), Path(folder))
+
+
+def _check_savable(parser: SentenceParser) -> None:
+    if isinstance(parser, Ensemble):
+        for member in parser.members:
+            _check_savable(member)
+    elif not isinstance(parser, (Parser, Reranker, SpanParser)):
+        raise InputError(f"a {type(parser).__name__} cannot be saved")
+
+
+def _plain(parser: SentenceParser) -> SentenceParser:
+    return parser.parser_ if isinstance(parser, SpanParser) else parser
+
+
+def _save(parser: SentenceParser, folder: Path) -> None:
+    if isinstance(parser, Reranker):
+        parser.save(folder)
+    elif isinstance(parser, Ensemble):
+        _save_ensemble(parser, make_folder(folder))
+    elif isinstance(parser, Parser):
+        make_folder(folder)
         for number, grammar in enumerate(parser.grammars, start=1):
             save(grammar, folder / f"{number}.lpcfg")
-    elif isinstance(parser, Ensemble):
-        _save_ensemble(parser, folder)
-    elif isinstance(parser, Reranker):
-        parser.save(folder)
-    else:
-        raise InputError(f"{folder}: a {type(parser).__name__} cannot be saved here")
 
 
 def _save_ensemble(ensemble: Ensemble, folder: Path) -> None:
     members = []
-    for number, member in enumerate(ensemble.members, start=1):
-        save_parser(member, folder / str(number))
+    for number, member in enumerate(map(_plain, ensemble.members), start=1):
+        _save(member, folder / str(number))
         options: dict[str, object] = {}
         if isinstance(member, Parser):
             options = {"decoder": member.decoder, "combine": member.combine}

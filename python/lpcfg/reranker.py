@@ -222,7 +222,7 @@ class Reranker(SentenceParser):
         return "\n\n".join([own, *(parser.summary() for parser in self.parsers_)])
 
     def save(self, folder: str | PathLike[str]) -> None:
-        """Write the reranker and its grammars into a folder, which is made if need be.
+        """Write the reranker and its grammars into a folder, a new or an empty one.
 
         >>> import lpcfg
         >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())

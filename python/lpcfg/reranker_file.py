@@ -14,7 +14,7 @@ from lpcfg.candidates import SCORES
 from lpcfg.errors import ModelFileError
 from lpcfg.grammar import Grammar
 from lpcfg.grammar_file import load, save
-from lpcfg.model_file import ModelFile, read_document, write_model_file
+from lpcfg.model_file import ModelFile, make_folder, read_document, write_model_file
 from lpcfg.reranker_model import RerankerModel
 
 __all__ = ["is_reranker", "read_reranker", "write_reranker"]
@@ -39,8 +39,7 @@ def write_reranker(
     options: Mapping[str, Any],
 ) -> None:
     """Write a reranker and its grammars, those of one parser after the other, into a folder."""
-    folder = Path(folder)
-    folder.mkdir(exist_ok=True)
+    folder = make_folder(folder)
     names = []
     for number, group in enumerate(grammars, start=1):
         names.append([f"{number}-{member}.lpcfg" for member in range(1, len(group) + 1)])
