@@ -97,6 +97,12 @@ def test_version_and_help(capsys):
             ["train", "t", "-o", "m", "--horizontal", "two"],
             "whole number from 0 to 1000000000, not 'two'",
         ),
+        (["train", "t", "-o", "m", "--seed", "-1"], "--seed: expected a whole number from 0"),
+        (["lm", "train", "t", "-o", "m", "--seed", "-1"], "--seed: expected a whole number from 0"),
+        (
+            ["experiment", "size", "t", "d", "-o", "r", "--seed", "-1"],
+            "--seed: expected a whole number from 0",
+        ),
     ],
 )
 def test_usage(arguments, message, capsys):
@@ -245,6 +251,13 @@ def test_train_says_what_is_missing(run, files):
     message = refused(run("train", "text.txt", "-o", "m"))
     assert message.startswith("text.txt:1:1: text outside brackets")
     assert not (files / "m").exists()
+
+
+@pytest.mark.parametrize("estimator", ["clustering", "pivot", "em", "split-merge"])
+def test_train_refuses_negative_smoothing(run, files, estimator):
+    options = ("--estimator", estimator, "--smoothing", "-1")
+    message = refused(run("train", "gold.mrg", "-o", "m", *options))
+    assert re.fullmatch(r"smoothing( \(rules\))? must not be negative, but is -1.0", message)
 
 
 def test_train_on_malformed_trees(run):

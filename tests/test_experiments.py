@@ -8,10 +8,19 @@ import subprocess
 import sys
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 import lpcfg
-from lpcfg import ClusteringEstimator, InputError, NoisyModels, PCFGEstimator, Transform, Treebank
+from lpcfg import (
+    ClusteringEstimator,
+    InputError,
+    NoisyModels,
+    PCFGEstimator,
+    SpanEstimator,
+    Transform,
+    Treebank,
+)
 from lpcfg.cli import main
 from lpcfg.experiments import Subject, learning_trial, nested_samples, noise_trials
 from lpcfg.forest import Forest
@@ -97,6 +106,16 @@ def test_inputs_tell_all_that_matters_apart():
     )
     quiet = replace(ClusteringEstimator(), progress=list)
     assert inputs(Subject(quiet)) == inputs(Subject(ClusteringEstimator()))
+
+
+def test_weights_of_features_count_as_parameters():
+    grammar = SpanEstimator(epochs=1, bits=10, n_jobs=1).fit(Treebank.from_trees(TREES)).grammar_
+    subjects = (PCFGEstimator(), SpanEstimator(epochs=1, bits=10, n_jobs=1))
+    plain, weighed = (
+        learning_trial({}, Subject(subject), FOREST, GOLD, n_jobs=1).measure()["parameters"]
+        for subject in subjects
+    )
+    assert weighed == plain + np.count_nonzero(grammar.surface.weights) > plain
 
 
 def test_inputs_are_the_same_in_every_process():

@@ -9,6 +9,7 @@ from lpcfg import (
     InputError,
     ModelFileError,
     Parser,
+    Pruning,
     SpanEstimator,
     SpanParser,
     Transform,
@@ -152,6 +153,7 @@ def test_sentences_that_do_not_fit_into_memory_are_cut(model):
         ({"rate": 0.0}, "rate must be a positive number"),
         ({"damping": float("inf")}, "damping must be a positive number"),
         ({"penalty": -1.0}, "penalty must be a number from 0"),
+        ({"prune": 1.0}, "prune: the coarse threshold must be from 0 to below 1"),
     ],
 )
 def test_options_are_checked(options, message):
@@ -163,8 +165,19 @@ def test_unary_rules_are_refused():
     transform = Transform(collapse_root=False, collapse_inside=False)
     treebank = Treebank.from_trees([Tree.from_string("(S (VP (VB go) (RB home)))")])
     treebank = Treebank.from_trees(treebank.trees(), transform=transform)
-    with pytest.raises(InputError, match="unary"):
+    with pytest.raises(InputError, match="features of spans do not go with unary rules"):
         SpanEstimator(bits=4).fit(treebank)
+
+
+def test_pruning_is_given_as_to_a_parser_and_says_how_many_trees_are_learnt_from():
+    treebank = Treebank.from_trees(attachments())
+    everything, half, same = (
+        small(prune=prune, epochs=1).fit(treebank).grammar_
+        for prune in (None, 0.6, Pruning(0.6, 0.6))
+    )
+    assert str(everything).endswith("learnt from 12 of 12 trees")
+    assert str(half).endswith("learnt from 6 of 12 trees")
+    assert np.array_equal(half.surface.weights, same.surface.weights)
 
 
 def test_weights_are_checked():

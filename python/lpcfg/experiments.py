@@ -102,7 +102,8 @@ def learning_trial(
 def _parameters(grammar: Grammar) -> int:
     if grammar.latent is not None:
         return grammar.latent.size
-    return len(grammar.binary_rules) + len(grammar.lexicon.symbols)
+    weights = 0 if grammar.surface is None else np.count_nonzero(grammar.surface.weights)
+    return len(grammar.binary_rules) + len(grammar.lexicon.symbols) + int(weights)
 
 
 def noise_trials(

@@ -100,6 +100,8 @@ class Grammar:
         beside = "" if self.latent is None else f", {self.latent.size} latent parameters"
         if self.surface is not None:
             beside += f", {np.count_nonzero(self.surface.weights)} weights of features"
+        if (learnt_from := self.provenance.get("learnt_from")) is not None:
+            beside += f" learnt from {learnt_from} of {self.provenance.get('trees')} trees"
         return (
             f"{self.provenance.get('estimator', 'unknown')} grammar: {len(self.symbols)} symbols, "
             f"{len(self.binary_rules)} binary and {len(self.unary_rules)} unary rules, "

@@ -201,8 +201,8 @@ def store_tensors(
     return StoredTensors(binary, stored.astype(np.uint32), within[thin[rule]].astype(np.uint32))
 
 
-def refuse_unary_rules(rules: NDArray[np.integer]) -> None:
-    """Raise an :class:`InputError` if a backbone for latent states has unary rules.
+def refuse_unary_rules(rules: NDArray[np.integer], what: str = "latent states") -> None:
+    """Raise an :class:`InputError` if a backbone for latent states, or others, has unary rules.
 
     >>> refuse_unary_rules(np.array([[0, 1]]))
     Traceback (most recent call last):
@@ -210,9 +210,7 @@ def refuse_unary_rules(rules: NDArray[np.integer]) -> None:
 unary chains
     """
     if len(rules):
-        raise InputError(
-            "latent states do not go with unary rules; let Transform collapse unary chains"
-        )
+        raise InputError(f"{what} do not go with unary rules; let Transform collapse unary chains")
 
 
 def _offsets(sizes: NDArray[np.integer]) -> NDArray[np.int64]:

@@ -9,7 +9,7 @@ import scipy
 from numpy.typing import NDArray
 
 from lpcfg import _core
-from lpcfg.errors import GrammarError
+from lpcfg.errors import GrammarError, InputError
 from lpcfg.forest import gather_trees
 from lpcfg.grammar import Grammar
 from lpcfg.latent import LatentStates, refuse_unary_rules
@@ -44,6 +44,12 @@ class Smoothing:
     words: float = 2.0
     classes: float = 2.0
     rare: int = 20
+
+    def __post_init__(self) -> None:
+        for name in ("rules", "words", "classes", "rare"):
+            if not getattr(self, name) >= 0:
+                value = getattr(self, name)
+                raise InputError(f"smoothing ({name}) must not be negative, but is {value}")
 
     @classmethod
     def none(cls) -> Smoothing:

@@ -16,7 +16,7 @@ from lpcfg.grammar import Grammar
 from lpcfg.latent import refuse_unary_rules
 from lpcfg.lexicon import Lexicon
 from lpcfg.lexicon_options import LexiconOptions
-from lpcfg.parser import Pruning
+from lpcfg.parser import Pruning, checked_pruning
 from lpcfg.pcfg import PCFGEstimator
 from lpcfg.surface import Loss, SurfaceWeights
 from lpcfg.threads import thread_count
@@ -48,7 +48,8 @@ class SpanEstimator:
     ``penalty``: how strongly weights are drawn to zero when they are changed.
     ``batch``: how many trees make a step.
     ``bits``: there are two to the power of this many weights; features share them by chance.
-    ``prune``: what the grammar leaves of the chart of a sentence to learn from.
+    ``prune``: what the grammar leaves of the chart of a sentence to learn from; as for
+    :class:`~lpcfg.parser.Parser`. Trees that it does not leave are not learnt from.
     ``random_state``: the seed; the same seed gives the same model on any number of threads.
 
     After ``fit``, ``log_likelihoods_`` has the mean log-probability of a tree in each epoch, before
@@ -71,7 +72,7 @@ class SpanEstimator:
     penalty: float = 0.0
     batch: int = 32
     bits: int = 22
-    prune: Pruning = Pruning()  # noqa: RUF009 - immutable
+    prune: Pruning | float | None = Pruning()  # noqa: RUF009 - immutable
     lexicon: LexiconOptions = field(default_factory=LexiconOptions)
     random_state: int = 0
     n_jobs: int = -1
@@ -88,8 +89,9 @@ class SpanEstimator:
         ('NN',)
         """
         self._check()
+        prune = checked_pruning(self.prune)
         backbone = PCFGEstimator(self.lexicon).fit(treebank).grammar_
-        refuse_unary_rules(backbone.unary_rules)
+        refuse_unary_rules(backbone.unary_rules, "features of spans")
         uses = np.bincount(treebank.word[treebank.word >= 0], minlength=len(treebank.words))
         vocabulary = _core.surface_vocabulary(list(treebank.words), uses.astype(np.uint32))
         weights = np.zeros(1 << self.bits, dtype=np.float32)
@@ -107,8 +109,8 @@ class SpanEstimator:
             starts=treebank.start,
             ends=treebank.end,
             tree_offsets=treebank.tree_offsets,
-            coarse_threshold=self.prune.coarse,
-            threshold=self.prune.fine,
+            coarse_threshold=prune.coarse,
+            threshold=prune.fine,
         )
         generator = np.random.default_rng(self.random_state)
         self.log_likelihoods_ = []

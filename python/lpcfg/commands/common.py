@@ -23,6 +23,7 @@ __all__ = [
     "add_on_error",
     "add_parsing",
     "add_quiet",
+    "add_seed",
     "check_target",
     "count",
     "model_parser",
@@ -92,6 +93,17 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-j", "--jobs", type=int, default=-1, metavar="N", help="threads (default: all cores)"
     )
+
+
+def add_seed(parser: argparse.ArgumentParser, about: str) -> None:
+    """Declare ``--seed``.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_seed(parser, "for all that is drawn at random")
+    >>> parser.parse_args(["--seed", "7"]).seed
+    7
+    """
+    parser.add_argument("--seed", type=count, default=0, metavar="N", help=f"{about} (default: 0)")
 
 
 #: What the parser does unless it is told otherwise.

@@ -9,7 +9,15 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lpcfg.clean import Cleaning
-from lpcfg.commands.common import Commands, add_command, add_jobs, add_quiet, count, say
+from lpcfg.commands.common import (
+    Commands,
+    add_command,
+    add_jobs,
+    add_quiet,
+    add_seed,
+    count,
+    say,
+)
 from lpcfg.commands.estimators import (
     ESTIMATORS,
     add_estimators,
@@ -81,7 +89,7 @@ def add(commands: Commands) -> None:
         metavar="N",
         help="parse so many sentences, at even distances (default: all)",
     )
-    parser.add_argument("--seed", type=int, default=0, help="for all that is drawn at random")
+    add_seed(parser, "for all that is drawn at random")
     add_family(parser)
     add_jobs(parser)
     add_quiet(parser)

@@ -12,6 +12,7 @@ from lpcfg.commands.common import (
     add_command,
     add_jobs,
     add_quiet,
+    add_seed,
     check_target,
     count,
     progress,
@@ -58,7 +59,7 @@ def _add_train(actions: Commands) -> None:
         "--min-count", type=count, default=defaults.min_count, metavar="N",
         help=f"words seen less often are unknown (default: {defaults.min_count})",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, help="for the random numbers")
+    add_seed(parser, "for the random numbers")
     add_jobs(parser)
     add_quiet(parser)
 

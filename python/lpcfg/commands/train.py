@@ -12,6 +12,7 @@ from lpcfg.commands.common import (
     add_jobs,
     add_on_error,
     add_quiet,
+    add_seed,
     check_target,
     count,
     progress,
@@ -47,12 +48,7 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the file to write")
     add_on_error(parser)
-    parser.add_argument(
-        "--seed",
-        type=int,
-        default=0,
-        help="for estimators that draw random numbers (pcfg does not)",
-    )
+    add_seed(parser, "for estimators that draw random numbers; pcfg does not")
     _add_transform(parser.add_argument_group("how trees become binary"))
     _add_cleaning(parser.add_argument_group("what is removed from trees"))
     _add_lexicon(parser.add_argument_group("words"))
