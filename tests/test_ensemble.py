@@ -126,9 +126,11 @@ def most_gain(coverage: Coverage, words: int) -> float:
 class Fixed(SentenceParser):
     """Has the same trees for every sentence, and is sure of the first."""
 
-    def __init__(self, *trees: str, status: str = "parsed") -> None:
+    def __init__(
+        self, *trees: str, status: str = "parsed", likely: float = -0.5, conditional: bool = False
+    ) -> None:
         self.trees = [Tree.from_string(tree) for tree in trees]
-        self.status = status
+        self.status, self.likely, self.conditional = status, likely, conditional
 
     @property
     def grammar(self) -> lpcfg.Grammar:
@@ -148,7 +150,8 @@ class Fixed(SentenceParser):
                 [(tree, -1.0) for tree in self.trees[:candidates]],
                 tree_marginals(self.trees[0]),
                 status=self.status,
-                sentence_log_probability=-0.5,
+                sentence_log_probability=self.likely,
+                conditional=self.conditional,
             )
 
 
@@ -219,6 +222,35 @@ def test_members_with_fragments_are_left_out_if_there_are_others() -> None:
     assert (str(parse.tree), parse.status) == (LOW, "fewer")
     parse = Ensemble([Fixed(LOW, status="fragments")]).analyze(words=["a", "b", "c", "d", "e"])
     assert (str(parse.tree), parse.status) == (LOW, "fragments")
+
+
+def test_candidates_are_found_as_those_say_that_parsed() -> None:
+    broken = Fixed("(S (X a) (X b) (X c) (X d) (X e))", status="fragments", likely=-90.0)
+    members = [broken, Fixed(LOW), Fixed(HIGH, likely=-1.5)]
+    parses = [own.analyze(words=["a", "b", "c", "d", "e"]) for own in members]
+    parse = merge_candidates(parses).parse(np.zeros(3))
+    assert parse.status == "fewer"
+    mean = np.log((np.exp(-0.5) + np.exp(-1.5)) / 2)
+    assert parse.sentence_log_probability == pytest.approx(mean)
+    assert merge_candidates(parses[:1]).parse(np.zeros(1)).status == "fragments"
+
+
+def test_sentences_are_as_likely_as_those_say_that_weigh_them() -> None:
+    """To a model of trees given sentences, all of these are certain."""
+    words = ["a", "b", "c", "d", "e"]
+    certain, other = Fixed(LOW, likely=0.0, conditional=True), Fixed(HIGH, likely=-9.0)
+    for members in ([certain, other], [Ensemble([certain]), Ensemble([certain, other])]):
+        parse = Ensemble(members).analyze(words=words)
+        assert (parse.sentence_log_probability, parse.conditional) == (pytest.approx(-9.0), False)
+        parses = [own.analyze(words=words, marginals=True) for own in members]
+        merged = merge_candidates(parses)
+        parse = merged.parse(np.zeros(len(merged)))
+        assert parse.sentence_log_probability == pytest.approx(-9.0)
+    parse = Ensemble([certain, certain]).analyze(words=words)
+    assert (parse.sentence_log_probability, parse.conditional) == (0.0, True)
+    treebank = Treebank.from_trees(lpcfg.embedded_trees())
+    span = lpcfg.SpanParser(epochs=0, bits=8).fit(treebank)
+    assert span.analyze(words=SENTENCE).conditional
 
 
 @pytest.fixture(scope="module")
@@ -306,6 +338,10 @@ def test_damaged_ensembles_are_refused(grammars: list[lpcfg.Grammar], tmp_path: 
         ({"weights": [1.0, 2.0]}, "weights"),
         ({"weights": ["much"]}, "much"),
         ({"combine": "somehow"}, "combine"),
+        ({"members": [{"folder": "1", "options": {"wrong": 1}}]}, "wrong"),
+        ({"members": [{"folder": "1", "options": {"memory": 1}}]}, "memory"),
+        ({"members": [{"folder": "1", "options": {"decoder": []}}]}, "decoder"),
+        ({"members": [{"folder": "1", "options": {"prune": "x"}}]}, "Pruning"),
     ]:
         write_model_file(tmp_path / "ensemble.lpcfg", {}, document | changed)
         with pytest.raises(ModelFileError, match=message):
@@ -318,6 +354,8 @@ def test_damaged_ensembles_are_refused(grammars: list[lpcfg.Grammar], tmp_path: 
     ("members", "options", "message"),
     [
         ([], {}, "a member or more"),
+        (Fixed(LOW).grammar, {}, "must be a list"),
+        (["some.lpcfg"], {}, "member 1 must be a grammar or a parser"),
         ([Fixed(LOW)], {"weights": [0.0]}, "positive"),
         ([Fixed(LOW)], {"weights": [1.0, 1.0]}, "one for each"),
         ([Fixed(LOW)], {"combine": "votes"}, "posteriors, trees"),

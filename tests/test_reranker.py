@@ -262,17 +262,26 @@ def test_damaged_rerankers_are_refused(fitted: Reranker, tmp_path: Path) -> None
         ({"keys": model.keys[::-1].copy()}, "ascend"),
         ({"weights": model.weights[1:]}, "weights"),
         ({"score_weights": model.score_weights[1:]}, "score_weights"),
+        ({"score_weights": np.full_like(model.score_weights, np.nan)}, "must be finite"),
+        ({"weights": np.full_like(model.weights, np.inf)}, "must be finite"),
     ]:
         write_model_file(path, arrays | changes, document)
         with pytest.raises(ModelFileError, match=message):
             Reranker.load(tmp_path)
-    for changed, error, message in [
-        ({"kind": "grammar"}, ModelFileError, "not a reranker"),
-        ({"parsers": [["../1-1.lpcfg"], ["2-1.lpcfg"]]}, ModelFileError, "names of files"),
-        ({"options": {"wrong": 1}}, InputError, "wrong"),
+    for changed, message in [
+        ({"kind": "grammar"}, "not a reranker"),
+        ({"parsers": [["../1-1.lpcfg"], ["2-1.lpcfg"]]}, "names of files"),
+        ({"parsers": []}, "names of files"),
+        ({"options": {"wrong": 1}}, "wrong"),
+        ({"options": {"memory": 1}}, "memory"),
+        ({"options": {"candidates": "x"}}, "candidates"),
+        ({"options": {"penalty": None}}, "penalty"),
+        ({"options": {"decoder": []}}, "decoder"),
+        ({"options": {"prune": 1}}, "Pruning"),
+        ({"options": {"prune": {"fine": "x"}}}, "fine"),
     ]:
         write_model_file(path, arrays, document | changed)
-        with pytest.raises(error, match=message):
+        with pytest.raises(ModelFileError, match=message):
             Reranker.load(tmp_path)
 
 
@@ -284,8 +293,13 @@ def test_the_command_line_trains_and_uses_rerankers(
     treebank.write_text("".join(f"{tree}\n" for tree in trees), "utf-8")
     train = ["train", str(treebank), "-o", model, "--rerank", "--folds", "2", "--candidates", "4"]
     assert main(train) == 0
+    _, chosen, saved = capsys.readouterr().err.splitlines()
+    assert chosen.startswith("reranker with")
+    assert saved.endswith(" MB")
     assert main(train) == 1
     assert "name a folder to make" in capsys.readouterr().err
+    assert main([*train, "-o", str(tmp_path / "missing" / "model")]) == 1
+    assert "there is no folder" in capsys.readouterr().err
     assert main(["eval", model, str(treebank), "--limit", "5", "--json"]) == 0
     expected = lpcfg.evaluate_parser(Reranker.load(model), trees[:5]).scores
     assert json.loads(capsys.readouterr().out)["f1"] == expected.f1
@@ -308,7 +322,14 @@ def test_fragments_have_a_tree_too(fitted: Reranker) -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"folds": 1}, "folds"), ({"folds": 10**6}, "folds"), ({"penalty": 0.0}, "penalty")],
+    [
+        ({"folds": 1}, "folds"),
+        ({"folds": 10**6}, "folds"),
+        ({"penalty": 0.0}, "penalty"),
+        ({"penalty": np.nan}, "penalty"),
+        ({"least": -1}, "least"),
+        ({"iterations": -1}, "iterations"),
+    ],
 )
 def test_options_are_checked(options: dict[str, float], message: str) -> None:
     treebank = Treebank.from_trees(lpcfg.embedded_trees())

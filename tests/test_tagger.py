@@ -97,6 +97,12 @@ def test_threads_and_batches_change_nothing(tagger, treebank):
     assert list(tagger.tag_many(iter(sentences), batch_size=7)) == expected
 
 
+def test_batches_must_have_sentences(tagger):
+    for several in (tagger.tag_many, tagger.sure_tags):
+        with pytest.raises(InputError, match="batch_size must be"):
+            next(several([["rain"]], batch_size=0))
+
+
 def test_any_string_is_a_word(tagger):
     odd = ["", " ", "\U0001f642", "blorping", "1984", "X" * 1000]
     assert set(tagger.tag(odd)) <= set(tagger.tags_)

@@ -23,6 +23,7 @@ from lpcfg.parser import Parse, parse_of
 from lpcfg.scores import evaluate
 from lpcfg.strict import compare_strictly
 from lpcfg.tree import Tree
+from lpcfg.votes import Votes
 
 __all__ = ["SCORES", "Candidates", "candidate_f1", "merge_candidates", "oracle_f1"]
 
@@ -59,6 +60,7 @@ class Candidates:
         r"""The parse by scores of the trees, with so many of the best as candidates.
 
         A tree is as likely as the exponential of its score, and a span as the trees that have it.
+        The sentence is as likely as the parsers say that have more than fragments of it.
 
         >>> from lpcfg import Grammar, Parser
         >>> parser = Parser(Grammar.from_string("S -> X S | S X | X X \n X -> 'ha'"))
@@ -67,14 +69,15 @@ class Candidates:
         >>> print(parse.tree, round(parse.spans[1].probability, 2))
         (S (S (X ha) (X ha)) (X ha)) 0.75
         """
-        first = self.parses[0]
+        votes = Votes(self.parses, [1.0] * len(self.parses))
         shares = np.exp(scores - scores.max())
         order = np.argsort(-scores, kind="stable")[:count].tolist()
         return parse_of(
             [(self.trees[place], self.log_probabilities[place]) for place in order],
             mean_marginals([tree_marginals(tree) for tree in self.trees], shares),
-            status=first.status,
-            sentence_log_probability=first.sentence_log_probability,
+            status=votes.status,
+            sentence_log_probability=votes.log_probability(),
+            conditional=votes.conditional,
         )
 
 

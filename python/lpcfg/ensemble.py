@@ -12,10 +12,9 @@ from lpcfg.backbone import same_backbone
 from lpcfg.coverage import Coverage, covering_trees
 from lpcfg.errors import InputError
 from lpcfg.grammar import Grammar
-from lpcfg.marginal_table import MarginalTable, mean_marginals, tree_marginals
 from lpcfg.parser import COMBINATIONS, MEMORY, Parse, Parser, Pruning, check_positive, parse_of
 from lpcfg.sentence_parser import BATCH, SentenceParser, Tags, analyze_together
-from lpcfg.tree import Tree
+from lpcfg.votes import Votes
 
 __all__ = ["Ensemble", "Member", "joint_parser"]
 
@@ -37,7 +36,8 @@ class Ensemble(SentenceParser):
 
     Members that find no more than fragments are left out if there are others. The probability of
     a tree is that of the first member that proposes it; what no member proposes has none, which is
-    written as minus infinity.
+    written as minus infinity. The probability of a sentence is the mean of the members', without
+    span models if there are others: to these it is 1 by definition.
 
     >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> snow = Grammar.from_string("S -> NP VP | V NP \n NP -> 'it' \n VP -> 'snowed' \n V -> 'do'")
@@ -56,8 +56,7 @@ class Ensemble(SentenceParser):
         memory: int = MEMORY,
         n_jobs: int = -1,
     ) -> None:
-        if not members:
-            raise InputError("an ensemble needs a member or more")
+        _check_members(members)
         if combine not in COMBINATIONS:
             raise InputError(f"combine must be one of {', '.join(COMBINATIONS)}, not {combine!r}")
         shares = [1.0] * len(members) if weights is None else [float(own) for own in weights]
@@ -147,7 +146,7 @@ class Ensemble(SentenceParser):
     ) -> Iterator[Parse]:
         tags = self.tags
         while batch := list(islice(together, batch_size)):
-            votes = [_Votes(parses, self.weights) for parses in batch]
+            votes = [Votes(parses, self.weights) for parses in batch]
             tables = [own.marginals() for own in votes]
             coverages = [
                 Coverage(
@@ -164,6 +163,7 @@ class Ensemble(SentenceParser):
                     tables[row],
                     status=votes[row].status,
                     sentence_log_probability=votes[row].log_probability(),
+                    conditional=votes[row].conditional,
                 )
 
 
@@ -189,40 +189,19 @@ def joint_parser(
     return first if isinstance(first, Parser) and not others else ensemble
 
 
-class _Votes:
-    """What those members say of a sentence that are listened to."""
-
-    def __init__(self, parses: Sequence[Parse], weights: Sequence[float]) -> None:
-        whole = [own for own in zip(parses, weights, strict=True) if own[0].status != "fragments"]
-        used = whole or list(zip(parses, weights, strict=True))
-        self.parses = [parse for parse, _ in used]
-        self.weights = [weight for _, weight in used]
-        self.status = self.parses[0].status if len(used) == len(parses) else "fewer"
-
-    def marginals(self) -> MarginalTable:
-        tables = [parse.marginals for parse in self.parses if parse.marginals is not None]
-        return mean_marginals(tables, self.weights)
-
-    def shares(self) -> MarginalTable:
-        """The part of the trees that has each labelled span."""
-        return mean_marginals([tree_marginals(parse.tree) for parse in self.parses], self.weights)
-
-    def log_probability(self) -> float:
-        logs = [parse.sentence_log_probability for parse in self.parses]
-        shares = np.log(np.array(self.weights) / sum(self.weights))
-        return float(np.logaddexp.reduce(shares + logs))
-
-    def candidates(self, best: Tree, coverage: Coverage, count: int) -> list[tuple[Tree, float]]:
-        """The best tree, then the members' candidates by what they gain."""
-        proposed: dict[Tree, float] = {}
-        for parse in self.parses:
-            for tree, log_probability in parse.candidates:
-                proposed.setdefault(tree, log_probability)
-        first = (best, proposed.pop(best, -np.inf))
-        if count == 1:
-            return [first]
-        others = sorted(proposed.items(), key=lambda own: -coverage.gain(own[0]))
-        return [first, *others[: count - 1]]
+def _check_members(members: Sequence[Member]) -> None:
+    if not isinstance(members, Sequence):
+        raise InputError(
+            f"members must be a list of grammars and parsers, not a {type(members).__name__}"
+        )
+    if not members:
+        raise InputError("an ensemble needs a member or more")
+    for number, member in enumerate(members, start=1):
+        if not isinstance(member, Grammar) and not hasattr(member, "analyze_many"):
+            raise InputError(
+                f"member {number} must be a grammar or a parser, not {member!r}; "
+                "load and load_parser read them from files"
+            )
 
 
 def _grouped(

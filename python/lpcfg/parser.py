@@ -135,6 +135,8 @@ class Parse:
     candidates: tuple[tuple[Tree, float], ...] = ()
     #: What :meth:`Parser.marginals` gives, if it was asked for.
     marginals: MarginalTable | None = field(default=None, repr=False, compare=False)
+    #: Whether probabilities are those of trees given the sentence, whose own is then 1.
+    conditional: bool = field(default=False, repr=False)
 
 
 def parse_of(
@@ -143,6 +145,7 @@ def parse_of(
     *,
     status: str,
     sentence_log_probability: float,
+    conditional: bool = False,
 ) -> Parse:
     """A parse from its trees, best first, with their log-probabilities, and a table of marginals.
 
@@ -166,6 +169,7 @@ def parse_of(
         ),
         candidates=tuple(candidates),
         marginals=table,
+        conditional=conditional,
     )
 
 
@@ -323,6 +327,7 @@ class Parser(SentenceParser):
                 spans=tuple(map(LabelledSpan._make, best)),
                 candidates=trees,
                 marginals=table[slice(*table_offsets[row : row + 2])] if marginals else None,
+                conditional=self.grammar.surface is not None,
             )
 
     def _columns(
@@ -390,8 +395,8 @@ def check_positive(name: str, number: int) -> None:
     Traceback (most recent call last):
     lpcfg.errors.InputError: candidates must be a number from 1 to 1000000000, not 0
     """
-    if not 1 <= number <= _MOST:
-        raise InputError(f"{name} must be a number from 1 to {_MOST}, not {number}")
+    if not isinstance(number, (int, np.integer)) or not 1 <= number <= _MOST:
+        raise InputError(f"{name} must be a number from 1 to {_MOST}, not {number!r}")
 
 
 def _sentences(

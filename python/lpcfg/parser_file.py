@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from os import PathLike
 from pathlib import Path
-from typing import TypedDict, Unpack
+from typing import Any, TypedDict, Unpack
 
 from lpcfg.ensemble import Ensemble, joint_parser
 from lpcfg.errors import InputError, ModelFileError
@@ -136,10 +136,11 @@ def _load_ensemble(folder: Path, memory: int, n_jobs: int) -> Ensemble:
         match member:
             # Names lead into the folder and nowhere else.
             case {"folder": str(name), "options": dict(options)} if name.isdecimal():
-                if "prune" in options:
-                    options["prune"] = build_options(Pruning, options["prune"])
-                own = build_options(ParserOptions, options)
-                members.append(load_parser(folder / name, memory=memory, n_jobs=n_jobs, **own))
+                try:
+                    own = _read_options(options)
+                    members.append(load_parser(folder / name, memory=memory, n_jobs=n_jobs, **own))
+                except InputError as error:
+                    raise ModelFileError(f"{file.path}: {error}") from error
             case _:
                 raise ModelFileError(f"{file.path}: not a folder with options: {member!r}")
     try:
@@ -148,3 +149,11 @@ def _load_ensemble(folder: Path, memory: int, n_jobs: int) -> Ensemble:
         )
     except (InputError, TypeError, ValueError) as error:
         raise ModelFileError(f"{file.path}: {error}") from error
+
+
+def _read_options(options: dict[str, Any]) -> ParserOptions:
+    if unknown := options.keys() - ParserOptions.__annotations__.keys():
+        raise InputError(f"unknown options: {', '.join(sorted(unknown))}")
+    if "prune" in options:
+        options["prune"] = build_options(Pruning, options["prune"])
+    return build_options(ParserOptions, options)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import itertools
+import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -11,7 +12,7 @@ from typing import Self
 
 from lpcfg.candidates import Candidates, merge_candidates
 from lpcfg.ensemble import joint_parser
-from lpcfg.errors import InputError
+from lpcfg.errors import InputError, ModelFileError
 from lpcfg.estimator import Estimator
 from lpcfg.grammar import Grammar
 from lpcfg.options import build_options
@@ -82,9 +83,7 @@ class Reranker(SentenceParser):
             raise InputError(
                 f"folds must be from 2 to the number of trees, {len(treebank)}, not {self.folds}"
             )
-        check_positive("candidates", self.candidates)
-        if self.penalty <= 0:
-            raise InputError(f"penalty must be positive, not {self.penalty}")
+        self._check()
         trees = treebank.trees()
         samples = RerankerSamples()
         for fold in self.progress(range(self.folds)):
@@ -102,6 +101,12 @@ class Reranker(SentenceParser):
         self.model_ = samples.fit(self.penalty, self.least, self.iterations)
         self._learn(treebank)
         return self
+
+    def _check(self) -> None:
+        for name in ("candidates", "least", "iterations"):
+            check_positive(name, getattr(self, name))
+        if not isinstance(self.penalty, (int, float)) or not 0 < self.penalty < math.inf:
+            raise InputError(f"penalty must be a positive number, not {self.penalty!r}")
 
     def _learn(self, treebank: Treebank) -> None:
         """A parser for each estimator or tuple of them; one that is there twice learns once."""
@@ -246,8 +251,14 @@ class Reranker(SentenceParser):
         FileNotFoundError: [Errno 2] No such file or directory: 'missing/reranker.lpcfg'
         """
         model, grammars, options = read_reranker(folder)
-        options["prune"] = build_options(Pruning, options.get("prune", {}))
-        reranker = build_options(cls, {**options, "memory": memory, "n_jobs": n_jobs})
+        try:
+            if unknown := options.keys() - {*_OPTIONS, "prune"}:
+                raise InputError(f"unknown options: {', '.join(sorted(unknown))}")
+            options["prune"] = build_options(Pruning, options.get("prune", {}))
+            reranker = cls(**options, memory=memory, n_jobs=n_jobs)
+            reranker._check()
+            reranker._use(grammars)
+        except InputError as error:
+            raise ModelFileError(f"{folder}: {error}") from error
         reranker.model_ = model
-        reranker._use(grammars)
         return reranker

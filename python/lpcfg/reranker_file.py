@@ -70,7 +70,7 @@ def read_reranker(
         raise ModelFileError(f"{file.path}: the keys do not ascend")
     parsers = document["parsers"]
     # Names lead into the folder and nowhere else.
-    if not all(
+    if not parsers or not all(
         isinstance(names, list)
         and names
         and all(isinstance(name, str) and Path(name).name == name for name in names)
@@ -80,4 +80,6 @@ def read_reranker(
     grammars = [[load(Path(folder, name)) for name in names] for names in parsers]
     weights = file.array("weights", np.float32, (len(keys),))
     score_weights = file.array("score_weights", np.float64, (len(SCORES) * len(parsers),))
+    if not (np.isfinite(weights).all() and np.isfinite(score_weights).all()):
+        raise ModelFileError(f"{file.path}: the weights must be finite")
     return RerankerModel(score_weights, keys, weights), grammars, document["options"]

@@ -27,6 +27,7 @@ from lpcfg.model_file import (
     unpack_strings,
     write_model_file,
 )
+from lpcfg.parser import check_positive
 from lpcfg.symbol import Symbol
 from lpcfg.threads import thread_count
 from lpcfg.treebank import Treebank
@@ -170,6 +171,7 @@ class Tagger:
     def _best(
         self, sentences: Iterable[Sequence[str]], batch_size: int
     ) -> Iterator[tuple[list[str], list[float]]]:
+        check_positive("batch_size", batch_size)
         rest = iter(sentences)
         while batch := list(islice(rest, batch_size)):
             flat, encoded = self._encode(batch)

@@ -171,12 +171,12 @@ def _train(options: argparse.Namespace) -> None:
     target = Path(options.output)
     if options.rerank and options.noise:
         raise InputError("--rerank and --noise: choose one, they make a folder each")
-    if options.noise:
-        check_folder(target)
-    elif not options.rerank:
-        check_target(target, options.treebank)
-    elif target.exists():
+    if options.rerank and target.exists():
         raise InputError(f"{target}: there is something already; name a folder to make")
+    if options.noise or options.rerank:
+        check_folder(target)
+    else:
+        check_target(target, options.treebank)
     if options.tagger:
         check_target(Path(options.tagger), options.treebank)
         if Path(options.tagger).resolve() == target.resolve():
@@ -218,7 +218,9 @@ def _train(options: argparse.Namespace) -> None:
             progress=lambda folds: progress(folds, options.quiet, options.folds, " folds"),
         )
         reranker.fit(treebank).save(target)
-        say(f"{reranker.summary()}\nsaved to {target}", options.quiet)
+        size = sum(file.stat().st_size for file in target.iterdir())
+        first = reranker.summary().splitlines()[0]
+        say(f"{first}\nsaved to {target}, {size / 1e6:.1f} MB", options.quiet)
     else:
         grammar = estimator.fit(treebank).grammar_
         save(grammar, target)
