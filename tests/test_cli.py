@@ -97,6 +97,11 @@ def test_version_and_help(capsys):
             ["train", "t", "-o", "m", "--horizontal", "two"],
             "whole number from 0 to 1000000000, not 'two'",
         ),
+        (["train", "t", "-o", "m", "--sigma", "x"], "--sigma: expected a number, not 'x'"),
+        (
+            ["train", "t", "-o", "m", "--state-smoothing", "1,a"],
+            "--state-smoothing: expected a number, not 'a'",
+        ),
         (["train", "t", "-o", "m", "--seed", "-1"], "--seed: expected a whole number from 0"),
         (["lm", "train", "t", "-o", "m", "--seed", "-1"], "--seed: expected a whole number from 0"),
         (
@@ -206,7 +211,29 @@ def test_train_a_family_of_models_and_parse_with_it(run, files):
     assert "there is no folder no" in refused(run("train", "gold.mrg", "-o", "no/m", *noise))
     assert "spectral, clustering" in refused(run("train", "gold.mrg", "-o", "other", *noise))
     salt = ("--noise", "salt", "--estimator", "spectral")
-    assert "not 'salt'" in refused(run("train", "gold.mrg", "-o", "other", *salt))
+    # All this is noticed before anything is read or made.
+    assert "not 'salt'" in refused(run("train", "none.mrg", "-o", "other", *salt))
+    none = (*noise, "--estimator", "spectral", "--models", "0")
+    assert "at least 1 model" in refused(run("train", "none.mrg", "-o", "other", *none))
+    assert not (files / "other").exists()
+    save_parser(Ensemble([embedded_grammar(), embedded_grammar()]), "ensemble")
+    message = refused(run("train", "none.mrg", "-o", "ensemble", *noise))
+    assert message.startswith("ensemble: this is the folder of a reranker or an ensemble")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--models 3", "--models does nothing without --noise"),
+        ("--sigma 0.1", "--sigma does nothing without --noise"),
+        ("--candidates 3", "--candidates does nothing without --rerank"),
+        ("--folds 3", "--folds does nothing without --rerank"),
+        ("--rerank --noise add", "--rerank and --noise: choose one"),
+        ("--rerank --estimator split-merge --keep-cycles", "--rerank and --keep-cycles: choose"),
+    ],
+)
+def test_train_refuses_options_that_do_nothing_or_exclude_each_other(run, options, message):
+    assert refused(run("train", "none.mrg", "-o", "m", *options.split())).startswith(message)
 
 
 def test_train_by_splitting_and_merging_and_go_on_with_em(run, files):

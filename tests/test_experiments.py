@@ -148,6 +148,12 @@ def test_models_with_noise_are_combined_and_the_oracle_is_best(tmp_path):
     assert rows[-1]["marginal coverage"] == rows[-1]["mean of single"] == rows[-1]["oracle"]
 
 
+def test_one_kind_of_noise_is_not_measured_twice(tmp_path):
+    family = NoisyModels(ClusteringEstimator(), kinds=("add",))
+    trials = noise_trials(family, Treebank.from_trees(TREES), GOLD, tmp_path)
+    assert [trial.settings["noise"] for trial in trials] == ["add", "none"]
+
+
 def test_plots_have_a_line_for_each_group(tmp_path):
     pytest.importorskip("matplotlib")
     rows = [
@@ -165,16 +171,22 @@ def test_plots_have_a_line_for_each_group(tmp_path):
     assert path.read_bytes() == first
 
 
-def test_the_command_runs_tabulates_and_resumes(tmp_path, capsys):
+@pytest.fixture
+def run(tmp_path, monkeypatch, capsys):
+    """Run the command where there are treebanks; give its exit code and what it printed."""
+    monkeypatch.chdir(tmp_path)
     for name, trees in (("train.mrg", TREES), ("dev.mrg", GOLD)):
         (tmp_path / name).write_text("".join(f"{tree}\n" for tree in trees))
 
     def run(*arguments):
-        code = main(["experiment", *arguments, "-j", "1"])
-        out, err = capsys.readouterr()
-        return code, out, err
+        code = main(["experiment", *arguments, "-o", "results", "-j", "1"])
+        return code, *capsys.readouterr()
 
-    files = str(tmp_path / "train.mrg"), str(tmp_path / "dev.mrg"), "-o", str(tmp_path / "results")
+    return run
+
+
+def test_the_command_runs_tabulates_and_resumes(run, tmp_path):
+    files = "train.mrg", "dev.mrg"
     size = ("size", *files, "--estimators", "pcfg", "--sizes", "50,100", "--sentences", "5")
     code, out, _ = run(*size)
     assert code == 0
@@ -194,3 +206,47 @@ def test_the_command_runs_tabulates_and_resumes(tmp_path, capsys):
         "lpcfg: noise goes with the estimators spectral, clustering and pivot\n",
     )
     assert "there is no 'magic'" in run("size", *files, "--estimators", "pcfg,magic")[2]
+
+
+@pytest.mark.parametrize(
+    ("experiment", "options", "message"),
+    [
+        ("states", "--estimators clustering,split-merge", "--estimators: split-merge cannot be"),
+        ("states", "--estimators span", "take some of spectral, clustering, pivot, em"),
+        ("noise", "--noise salt", "not 'salt'"),
+        ("noise", "--models 0", "at least 1 model, not 0"),
+        ("size", "--models 3", "--models does nothing in the experiment size"),
+        ("estimators", "--numbers 3", "--numbers does nothing in the experiment estimators"),
+    ],
+)
+def test_the_command_refuses_what_cannot_be_measured_before_it_reads(
+    run, tmp_path, experiment, options, message
+):
+    code, _, said = run(experiment, "none.mrg", "dev.mrg", *options.split())
+    assert code == 1
+    assert message in said
+    assert not (tmp_path / "results").exists()
+
+
+def test_the_command_names_treebanks_that_are_empty_or_malformed(run, tmp_path):
+    (tmp_path / "empty.mrg").write_text("")
+    (tmp_path / "bad.mrg").write_text(f"{TREES[0]}\n(NP (NN two words))\n")
+    for files in (("empty.mrg", "dev.mrg"), ("train.mrg", "empty.mrg")):
+        code, _, said = run("size", *files, "--estimators", "pcfg")
+        assert code == 1
+        assert said.endswith("lpcfg: no trees in empty.mrg\n")
+        assert not (tmp_path / "results").exists()
+    pcfg = ("train.mrg", "bad.mrg", "--estimators", "pcfg")
+    code, _, said = run("estimators", *pcfg)
+    assert code == 1
+    assert "--on-error skip" in said
+    code, _, said = run("estimators", *pcfg, "--on-error", "skip")
+    assert code == 0
+    assert "bad.mrg: 1 trees read, 1 malformed ones skipped" in said
+
+
+def test_few_trees_are_not_halved_to_none(run, tmp_path):
+    (tmp_path / "few.mrg").write_text("".join(f"{tree}\n" for tree in TREES[:3]))
+    code, out, _ = run("size", "few.mrg", "few.mrg", "--estimators", "pcfg")
+    assert code == 0
+    assert [line.split(" | ")[1] for line in out.splitlines()[2:]] == ["1", "3"]

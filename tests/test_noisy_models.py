@@ -155,6 +155,15 @@ def test_saved_models_are_those_of_fit(tmp_path):
         assert saved.latent.binary.tobytes() == fitted.latent.binary.tobytes()
 
 
+def test_other_estimators_are_refused(tmp_path):
+    family = NoisyModels(lpcfg.PCFGEstimator())
+    with pytest.raises(InputError, match="spectral, clustering and pivot"):
+        family.fit(BANK)
+    with pytest.raises(InputError, match="spectral, clustering and pivot"):
+        family.train(BANK, tmp_path / "models")
+    assert not (tmp_path / "models").exists()
+
+
 @pytest.mark.parametrize("options", [{"kinds": ()}, {"sigmas": ()}, {"models": 0}])
 def test_families_without_members_are_refused(options):
     with pytest.raises(InputError):

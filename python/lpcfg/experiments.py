@@ -109,7 +109,7 @@ def _parameters(grammar: Grammar) -> int:
 def noise_trials(
     family: NoisyModels, treebank: Treebank, gold: Sequence[Tree], folder: Path
 ) -> Iterator[Trial]:
-    """Combine models with noise of each kind, and with all of them; and one without noise.
+    """Combine models with noise of each kind, and with all if there are several; and one without.
 
     Models are kept in the folder.
 
@@ -137,7 +137,8 @@ def noise_trials(
         return Trial(settings, inputs, measure)
 
     yield from (trial(kind, kind) for kind in family.kinds)
-    yield trial("all", *family.kinds)
+    if len(family.kinds) > 1:
+        yield trial("all", *family.kinds)
     yield trial("none")
 
 

@@ -19,9 +19,20 @@ from lpcfg.projected_treebank import ProjectingEstimator
 from lpcfg.threads import one_thread, thread_count
 from lpcfg.treebank import Treebank
 
-__all__ = ["NoisyModels"]
+__all__ = ["NoisyModels", "projecting"]
 
 Model = TypeVar("Model")
+
+
+def projecting(estimator: object) -> ProjectingEstimator:
+    """The estimator, if noise goes with it.
+
+    >>> from lpcfg import ClusteringEstimator
+    >>> projecting(ClusteringEstimator()).noise
+    """
+    if not isinstance(estimator, ProjectingEstimator):
+        raise InputError("noise goes with the estimators spectral, clustering and pivot")
+    return estimator
 
 
 @dataclass
@@ -103,8 +114,8 @@ class NoisyModels:
         >>> [file.name for file in files]
         ['00-dropout-0.05.lpcfg', '01-add-0.05.lpcfg']
         """
-        Path(folder).mkdir(exist_ok=True)
         members = self._members()
+        Path(folder).mkdir(exist_ok=True)
         width = max(2, len(str(len(members) - 1)))
         files = [
             Path(folder, f"{number:0{width}}-{member.noise}.lpcfg")
@@ -130,7 +141,7 @@ class NoisyModels:
         return files
 
     def _members(self) -> list[ProjectingEstimator]:
-        quiet = replace(self.estimator, progress=iter)
+        quiet = replace(projecting(self.estimator), progress=iter)
         return [replace(quiet, noise=noise) for noise in self.noises()]
 
     def _estimate(

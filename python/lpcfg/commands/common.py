@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable
 from os import PathLike
 from pathlib import Path
-from typing import TypeAlias, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from tqdm import tqdm
 
@@ -26,7 +26,9 @@ __all__ = [
     "add_seed",
     "check_target",
     "count",
+    "given",
     "model_parser",
+    "number",
     "progress",
     "say",
 ]
@@ -195,6 +197,27 @@ def count(text: str) -> int:
     if not text.isdecimal() or int(text) > MOST:
         raise argparse.ArgumentTypeError(f"expected a whole number from 0 to {MOST}, not {text!r}")
     return int(text)
+
+
+def number(text: str) -> float:
+    """Read a number from an argument.
+
+    >>> number("0.5")
+    0.5
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number, not {text!r}") from None
+
+
+def given(**options: object) -> dict[str, Any]:
+    """The options that were given; others are left to their defaults.
+
+    >>> given(folds=3, candidates=None)
+    {'folds': 3}
+    """
+    return {name: value for name, value in options.items() if value is not None}
 
 
 def check_target(target: Path, inputs: Iterable[str]) -> None:

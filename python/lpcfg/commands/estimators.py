@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar, get_args
 
 from lpcfg.clustering import ClusteringEstimator
-from lpcfg.commands.common import count, progress, say
+from lpcfg.commands.common import count, number, progress, say
 from lpcfg.em import EMEstimator
 from lpcfg.estimator import Estimator
 from lpcfg.grammar import Grammar
@@ -39,6 +39,7 @@ class _Choice(NamedTuple):
     explanation: str
     build: Callable[[argparse.Namespace, LexiconOptions], Estimator]
     vertical: int = Transform().vertical
+    takes_states: bool = True
 
 
 def add_estimators(parser: argparse.ArgumentParser) -> None:
@@ -131,7 +132,7 @@ def _add_projecting(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--state-smoothing",
-        type=_pair(float),
+        type=_pair(number),
         default=(cut.word_smoothing, cut.class_smoothing),
         metavar="W[,C]",
         help="how many tokens a word, or a class of words, must be seen to count as much as what "
@@ -226,7 +227,7 @@ def _pair(parse: Callable[[str], Number]) -> Callable[[str], tuple[Number, Numbe
     """A type of arguments: two numbers, or one for both."""
 
     def parse_pair(text: str) -> tuple[Number, Number]:
-        numbers = [parse(number) for number in text.split(",")]
+        numbers = [parse(part) for part in text.split(",")]
         if len(numbers) > 2:
             raise argparse.ArgumentTypeError(f"one or two numbers, not {text!r}")
         return numbers[0], numbers[-1]
@@ -347,7 +348,7 @@ def _span(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
 
 #: What ``--estimator`` can be, the default first.
 ESTIMATORS: dict[str, _Choice] = {
-    "pcfg": _Choice("count rules", _pcfg),
+    "pcfg": _Choice("count rules", _pcfg, takes_states=False),
     "spectral": _Choice("find latent states by the spectral method", _spectral),
     "clustering": _Choice(
         "find them by clustering", _clustering, ClusteringEstimator.transform.vertical
@@ -362,6 +363,9 @@ ESTIMATORS: dict[str, _Choice] = {
         "split states in two as long as it pays",
         _split_merge,
         SplitMergeEstimator.transform.vertical,
+        takes_states=False,
     ),
-    "span": _Choice("weigh trees by features of the words at the borders of spans", _span),
+    "span": _Choice(
+        "weigh trees by features of the words at the borders of spans", _span, takes_states=False
+    ),
 }

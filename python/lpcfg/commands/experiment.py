@@ -13,6 +13,7 @@ from lpcfg.commands.common import (
     Commands,
     add_command,
     add_jobs,
+    add_on_error,
     add_quiet,
     add_seed,
     count,
@@ -25,7 +26,7 @@ from lpcfg.commands.estimators import (
     default_vertical,
 )
 from lpcfg.commands.family import add_family, check_folder, noisy_models
-from lpcfg.errors import InputError
+from lpcfg.errors import InputError, TreebankError
 from lpcfg.experiments import (
     COMBINATIONS,
     Subject,
@@ -35,7 +36,7 @@ from lpcfg.experiments import (
 )
 from lpcfg.forest import Forest
 from lpcfg.lexicon_options import LexiconOptions
-from lpcfg.reader import read_forest
+from lpcfg.reader import ReadReport, read_forest
 from lpcfg.transform import Transform
 from lpcfg.tree import Tree
 from lpcfg.trial_report import draw_rows, table_lines
@@ -45,6 +46,12 @@ __all__ = ["add"]
 
 # How many times the training part is halved.
 _HALVINGS = 4
+
+# Numbers of states.
+_NUMBERS = (1, 2, 4, 8, 16, 24, 32)
+
+#: Options, and the experiments without which they do nothing.
+_OWN = {"sizes": "size", "numbers": "states", "noise": "noise", "sigma": "noise", "models": "noise"}
 
 
 def add(commands: Commands) -> None:
@@ -79,9 +86,8 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--numbers",
         type=_counts,
-        default=[1, 2, 4, 8, 16, 24, 32],
         metavar="M[,M...]",
-        help="states: how many states there are (default: 1,2,4,8,16,24,32)",
+        help=f"states: how many states there are (default: {','.join(map(str, _NUMBERS))})",
     )
     parser.add_argument(
         "--sentences",
@@ -90,7 +96,8 @@ def add(commands: Commands) -> None:
         help="parse so many sentences, at even distances (default: all)",
     )
     add_seed(parser, "for all that is drawn at random")
-    add_family(parser)
+    add_family(parser, "noise: what kinds are compared (default: all)")
+    add_on_error(parser)
     add_jobs(parser)
     add_quiet(parser)
 
@@ -108,8 +115,12 @@ def _run(options: argparse.Namespace) -> None:
             f"--estimators: there is no {sorted(unknown)[0]!r}; take some of "
             f"{', '.join(ESTIMATORS)}"
         )
-    forest = _forest(options.train)
-    gold = [tree for tree in _forest(options.dev).trees() if tree is not None]
+    for option, owner in _OWN.items():
+        if getattr(options, option) is not None and options.experiment != owner:
+            raise InputError(f"--{option} does nothing in the experiment {options.experiment}")
+    choice.check(options, names)
+    forest, parsed = (_forest(source, options) for source in (options.train, options.dev))
+    gold = [tree for tree in parsed.trees() if tree is not None]
     if options.sentences:
         gold = gold[:: max(1, len(gold) // options.sentences)][: options.sentences]
     folder.mkdir(exist_ok=True)
@@ -130,8 +141,14 @@ def _run(options: argparse.Namespace) -> None:
         draw_rows(rows, target.with_suffix(".svg"), **choice.plot)
 
 
-def _forest(source: str) -> Forest:
-    return Cleaning().apply(read_forest(source)).nonempty()
+def _forest(source: str, options: argparse.Namespace) -> Forest:
+    report = ReadReport()
+    forest = read_forest(source, on_error=options.on_error, report=report)
+    say(f"{source}: {report}", options.quiet)
+    cleaned = Cleaning().apply(forest).nonempty()
+    if not len(cleaned):
+        raise TreebankError(f"no trees in {source}")
+    return cleaned
 
 
 def _subject(name: str, options: argparse.Namespace, *arguments: str) -> Subject:
@@ -155,7 +172,8 @@ def _size(
     options: argparse.Namespace, names: Sequence[str], forest: Forest, gold: list[Tree]
 ) -> Iterator[Trial]:
     halves = [len(forest) >> halvings for halvings in range(_HALVINGS, -1, -1)]
-    samples = list(nested_samples(forest, options.sizes or halves, options.seed))
+    sizes = options.sizes or [half for half in halves if half]
+    samples = list(nested_samples(forest, sizes, options.seed))
     for name in names:
         for sample in samples:
             settings = {"estimator": name, "trees": len(sample)}
@@ -163,11 +181,20 @@ def _size(
             yield learning_trial(settings, subject, sample, gold, n_jobs=options.jobs)
 
 
+def _check_states(_: argparse.Namespace, names: Sequence[str]) -> None:
+    possible = [name for name, choice in ESTIMATORS.items() if choice.takes_states]
+    if others := [name for name in names if name not in possible]:
+        raise InputError(
+            f"--estimators: {others[0]} cannot be told how many states there are; take some of "
+            f"{', '.join(possible)}"
+        )
+
+
 def _states(
     options: argparse.Namespace, names: Sequence[str], forest: Forest, gold: list[Tree]
 ) -> Iterator[Trial]:
     for name in names:
-        for number in options.numbers:
+        for number in options.numbers or _NUMBERS:
             settings = {"estimator": name, "states": number}
             subject = _subject(name, options, "--states", str(number))
             yield learning_trial(settings, subject, forest, gold, n_jobs=options.jobs)
@@ -179,6 +206,11 @@ def _estimators(
     for name in names:
         subject = _subject(name, options)
         yield learning_trial({"estimator": name}, subject, forest, gold, n_jobs=options.jobs)
+
+
+def _check_noise(options: argparse.Namespace, names: Sequence[str]) -> None:
+    for name in names:
+        noisy_models(_subject(name, options).estimator, options)
 
 
 def _noise(
@@ -201,6 +233,8 @@ class _Experiment(NamedTuple):
     estimators: Sequence[str]
     #: Arguments of :func:`~lpcfg.trial_report.draw_rows`.
     plot: dict[str, Any]
+    #: Complains about what cannot be measured, before anything is read.
+    check: Callable[[argparse.Namespace, Sequence[str]], object] = lambda *_: None
 
 
 _EXPERIMENTS = {
@@ -223,6 +257,7 @@ _EXPERIMENTS = {
             "up": ("F1", "unlabelled F1"),
             "logarithmic": ("states",),
         },
+        _check_states,
     ),
     "estimators": _Experiment(
         "all estimators side by side",
@@ -239,5 +274,6 @@ _EXPERIMENTS = {
             "up": (*COMBINATIONS, "oracle"),
             "together": True,
         },
+        _check_noise,
     ),
 }

@@ -15,6 +15,7 @@ from lpcfg.commands.common import (
     add_seed,
     check_target,
     count,
+    given,
     progress,
     say,
 )
@@ -24,7 +25,7 @@ from lpcfg.commands.estimators import (
     default_vertical,
     lexicon_options,
 )
-from lpcfg.commands.family import add_family, check_folder, train_family
+from lpcfg.commands.family import add_family, check_folder, noisy_models, train_family
 from lpcfg.errors import InputError
 from lpcfg.grammar_file import save
 from lpcfg.lexicon_options import LexiconOptions
@@ -35,6 +36,9 @@ from lpcfg.transform import Transform
 from lpcfg.treebank import Treebank
 
 __all__ = ["add"]
+
+#: Options, and those without which they do nothing.
+_NEEDED = {"sigma": "noise", "models": "noise", "candidates": "rerank", "folds": "rerank"}
 
 
 def add(commands: Commands) -> None:
@@ -56,7 +60,11 @@ def add(commands: Commands) -> None:
         "--tagger", metavar="FILE", help="learn a part-of-speech tagger too, and write it here"
     )
     add_estimators(parser)
-    add_family(parser)
+    add_family(
+        parser,
+        "train models that differ by noise, and save them to the folder MODEL, which other "
+        "commands take in place of one model; those that are there already are not trained again",
+    )
     add_jobs(parser)
     _add_reranker(parser.add_argument_group("choosing among the best trees"))
     add_quiet(parser)
@@ -153,24 +161,32 @@ def _add_reranker(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--candidates",
         type=count,
-        default=defaults.candidates,
         metavar="K",
         help=f"how many trees it chooses from (default: {defaults.candidates})",
     )
     group.add_argument(
         "--folds",
         type=count,
-        default=defaults.folds,
         metavar="N",
         help="the treebank is cut into N parts, each of which a grammar learnt from the others "
         f"parses to teach the reranker (default: {defaults.folds})",
     )
 
 
-def _train(options: argparse.Namespace) -> None:
-    target = Path(options.output)
+def _check_options(options: argparse.Namespace) -> None:
+    """Complain about options that exclude each other, and those that would do nothing."""
     if options.rerank and options.noise:
         raise InputError("--rerank and --noise: choose one, they make a folder each")
+    if options.rerank and options.keep_cycles:
+        raise InputError("--rerank and --keep-cycles: choose one, there are cycles in each fold")
+    for option, needed in _NEEDED.items():
+        if getattr(options, option) is not None and not getattr(options, needed):
+            raise InputError(f"--{option} does nothing without --{needed}")
+
+
+def _train(options: argparse.Namespace) -> None:
+    target = Path(options.output)
+    _check_options(options)
     if options.rerank and target.exists():
         raise InputError(f"{target}: there is something already; name a folder to make")
     if options.noise or options.rerank:
@@ -182,6 +198,7 @@ def _train(options: argparse.Namespace) -> None:
         if Path(options.tagger).resolve() == target.resolve():
             raise InputError(f"{target}: grammar and tagger need a file each")
     estimator = build_estimator(options)
+    family = noisy_models(estimator, options) if options.noise else None
     collapse = not options.keep_unary
     transform = Transform(
         binarize=options.binarize,
@@ -207,15 +224,14 @@ def _train(options: argparse.Namespace) -> None:
         report=report,
     )
     say(str(report), options.quiet)
-    if options.noise:
-        train_family(options, estimator, treebank, target)
+    if family is not None:
+        train_family(family, treebank, target, options.quiet)
     elif options.rerank:
         reranker = Reranker(
             [estimator],
-            candidates=options.candidates,
-            folds=options.folds,
             n_jobs=options.jobs,
-            progress=lambda folds: progress(folds, options.quiet, options.folds, " folds"),
+            progress=lambda folds: progress(folds, options.quiet, unit=" folds"),
+            **given(candidates=options.candidates, folds=options.folds),
         )
         reranker.fit(treebank).save(target)
         size = sum(file.stat().st_size for file in target.iterdir())
