@@ -37,6 +37,13 @@ def test_exit_codes(model):
     assert run().returncode == 2
 
 
+def test_commands_start_without_what_only_training_needs():
+    """These modules take several times as long to load as all others together."""
+    asked = "import lpcfg.cli, sys; print({'sklearn', 'scipy.optimize'} & sys.modules.keys())"
+    found = subprocess.run([sys.executable, "-c", asked], capture_output=True, check=True)
+    assert found.stdout.strip() == b"set()"
+
+
 def test_commands_in_a_pipe(tmp_path):
     treebank = "".join(f"{tree}\n" for tree in TREES)
     model = str(tmp_path / "new.lpcfg")

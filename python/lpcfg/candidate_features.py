@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from lpcfg import _core
 from lpcfg.forest import Forest
@@ -33,7 +33,7 @@ class FeatureRows(NamedTuple):
     keys: NDArray[np.uint32]
     counts: NDArray[np.uint32]
 
-    def matrix(self, vocabulary: NDArray[np.uint32]) -> sparse.csr_array:
+    def matrix(self, vocabulary: NDArray[np.uint32]) -> scipy.sparse.csr_array:
         """The rows as a matrix whose columns are the keys of a sorted vocabulary.
 
         >>> keys, counts = np.array([3, 7], np.uint32), np.array([1, 2], np.uint32)
@@ -47,7 +47,7 @@ class FeatureRows(NamedTuple):
         offsets = np.concatenate([[0], np.cumsum(known)])[self.offsets]
         values = self.counts[known].astype(np.float64)
         shape = (len(self.offsets) - 1, len(vocabulary))
-        return sparse.csr_array((values, places[known], offsets), shape=shape)
+        return scipy.sparse.csr_array((values, places[known], offsets), shape=shape)
 
     def sentence_keys(self, sentence_offsets: NDArray[np.int64]) -> NDArray[np.uint32]:
         """The keys, each as often as there are sentences in which it tells candidates apart.

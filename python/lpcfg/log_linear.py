@@ -6,8 +6,8 @@ import itertools
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, sparse
 
 from lpcfg.errors import InputError
 
@@ -21,14 +21,14 @@ class Choices:
     ``offsets`` are the rows at which sentences begin, and their number at the end. ``right`` marks
     the candidates that should have been chosen, one or more in each sentence.
 
-    >>> features = sparse.csr_array([[1.0, 0.0], [0.0, 1.0]])
+    >>> features = scipy.sparse.csr_array([[1.0, 0.0], [0.0, 1.0]])
     >>> choices = Choices(features, np.array([0, 2]), np.array([True, False]))
     >>> loss, gradient = choices.loss(np.zeros(2), penalty=0.0)
     >>> round(float(np.exp(-loss)), 3), gradient
     (0.5, array([-0.5,  0.5]))
     """
 
-    features: sparse.csr_array
+    features: scipy.sparse.csr_array
     offsets: NDArray[np.int64]
     right: NDArray[np.bool_]
 
@@ -46,7 +46,8 @@ class Choices:
 
         The likelihood of a sentence is the probability that one of its right candidates is chosen.
 
-        >>> choices = Choices(sparse.csr_array([[2.0], [0.0]]), np.array([0, 2]), np.array([1, 0]))
+        >>> features = scipy.sparse.csr_array([[2.0], [0.0]])
+        >>> choices = Choices(features, np.array([0, 2]), np.array([1, 0]))
         >>> choices.loss(np.zeros(1), penalty=1.0)[1]
         array([-1.])
         """
@@ -69,7 +70,8 @@ class Choices:
     def chosen(self, weights: NDArray[np.float64]) -> list[int]:
         """The row with the best score of each sentence, the first of equals.
 
-        >>> choices = Choices(sparse.csr_array([[2.0], [0.0]]), np.array([0, 2]), np.array([1, 0]))
+        >>> features = scipy.sparse.csr_array([[2.0], [0.0]])
+        >>> choices = Choices(features, np.array([0, 2]), np.array([1, 0]))
         >>> choices.chosen(np.array([-1.0]))
         [1]
         """
@@ -81,12 +83,12 @@ class Choices:
 def fit_weights(choices: Choices, penalty: float, iterations: int) -> NDArray[np.float64]:
     """The weights that make the penalised loss least; the same choices give the same weights.
 
-    >>> features = sparse.csr_array([[1.0, 0.0], [0.0, 1.0]])
+    >>> features = scipy.sparse.csr_array([[1.0, 0.0], [0.0, 1.0]])
     >>> choices = Choices(features, np.array([0, 2]), np.array([True, False]))
     >>> fit_weights(choices, penalty=0.1, iterations=50).round(2)
     array([ 1.06, -1.06])
     """
-    found = optimize.minimize(
+    found = scipy.optimize.minimize(
         choices.loss,
         np.zeros(choices.features.shape[1]),
         args=(penalty,),

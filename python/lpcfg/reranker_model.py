@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from lpcfg.candidate_features import FeatureRows, extract_features
 from lpcfg.candidates import Candidates, candidate_f1
@@ -89,9 +89,9 @@ class RerankerSamples:
         centred = np.concatenate([scores - scores.mean(axis=0) for scores in self.scores])
         scale = centred.std(axis=0)
         scale[scale == 0] = 1.0
-        patterns = sparse.vstack([rows.matrix(keys) for rows in self.rows], format="csr")
+        patterns = scipy.sparse.vstack([rows.matrix(keys) for rows in self.rows], format="csr")
         choices = Choices(
-            sparse.hstack([sparse.csr_array(centred / scale), patterns], format="csr"),
+            scipy.sparse.hstack([scipy.sparse.csr_array(centred / scale), patterns], format="csr"),
             np.cumsum([0, *self.sentence_sizes]),
             np.concatenate(self.right),
         )

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import scipy
 from numpy.typing import NDArray
-from sklearn.utils.extmath import randomized_svd
 
 from lpcfg.anchors import decompose_by_anchors
 from lpcfg.errors import InputError
@@ -101,6 +100,9 @@ def _mean_histories(
     scales = [1 / np.sqrt(np.maximum(sums + kappa, 1)) for sums in (before, after)]
     scaled = scipy.sparse.diags_array(scales[0]) @ pairs @ scipy.sparse.diags_array(scales[1])
     rank = min(dimensions + 1, counts.shape[0])
+    # Loading scikit-learn takes longer than all other modules, which only training should cost.
+    from sklearn.utils.extmath import randomized_svd
+
     left, _, _ = randomized_svd(scaled, rank, n_iter=4, random_state=seed)
     # The first direction is that of the frequencies, nearly constant after scaling.
     representation = left[:, 1:] * (np.sqrt(pairs.sum()) * scales[0])[:, None]
