@@ -25,7 +25,7 @@ from lpcfg.strict import compare_strictly
 from lpcfg.tree import Tree
 from lpcfg.votes import Votes
 
-__all__ = ["SCORES", "Candidates", "candidate_f1", "merge_candidates", "oracle_f1"]
+__all__ = ["SCORES", "Candidates", "candidate_brackets", "merge_candidates", "oracle_f1"]
 
 #: What each parser says of a candidate; see :func:`merge_candidates`.
 SCORES = ("log posterior", "proposed", "rank", "expected F1", "log phrases", "log tags")
@@ -147,18 +147,16 @@ def _scores(
     return np.nan_to_num(rows, posinf=0.0, neginf=0.0)
 
 
-def candidate_f1(trees: Iterable[Tree], gold: Tree) -> NDArray[np.float64]:
-    """The F1 of each candidate tree of a sentence, in percent.
+def candidate_brackets(trees: Iterable[Tree], gold: Tree) -> list[Brackets]:
+    """The brackets of each candidate tree of a sentence, and those that are right.
 
     >>> gold = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")
-    >>> candidate_f1([gold, Tree.from_string("(S (PRP it) (VP (VBD rained)))")], gold)
-    array([100.,  80.])
+    >>> candidate_brackets([Tree.from_string("(S (PRP it) (VP (VBD rained)))")], gold)
+    [Brackets(matched=2, gold=3, predicted=2)]
     """
     outlined = outline(gold)
     results = (compare_strictly(outlined, outline(tree), NEW) for tree in trees)
-    counts = (Brackets(len(r.matched), len(r.gold), len(r.predicted)) for r in results)
-    # Without a bracket that counts, all trees are equally good.
-    return np.array([count.f1 if count.gold + count.predicted else 100.0 for count in counts])
+    return [Brackets(len(r.matched), len(r.gold), len(r.predicted)) for r in results]
 
 
 def oracle_f1(candidates: Iterable[Sequence[Tree]], gold: Sequence[Tree]) -> float:
@@ -171,6 +169,7 @@ def oracle_f1(candidates: Iterable[Sequence[Tree]], gold: Sequence[Tree]) -> flo
 
     def best() -> Iterator[Tree]:
         for trees, right in zip(candidates, gold, strict=True):
-            yield trees[int(candidate_f1(trees, right).argmax())]
+            f1 = [brackets.f1 for brackets in candidate_brackets(trees, right)]
+            yield trees[int(np.argmax(f1))]
 
     return evaluate(gold, best()).f1

@@ -1,4 +1,4 @@
-"""Log-linear choice among candidates: its likelihood, and its weights by L-BFGS."""
+"""Log-linear choice among candidates: what it may expect to gain, and its weights by L-BFGS."""
 
 from __future__ import annotations
 
@@ -18,60 +18,52 @@ __all__ = ["Choices", "fit_weights"]
 class Choices:
     """What was to be chosen from: a row of features for each candidate, one sentence after another.
 
-    ``offsets`` are the rows at which sentences begin, and their number at the end. ``right`` marks
-    the candidates that should have been chosen, one or more in each sentence.
+    ``offsets`` are the rows at which sentences begin, and their number at the end. ``gains`` tell
+    how good it is to choose each candidate.
 
     >>> features = scipy.sparse.csr_array([[1.0, 0.0], [0.0, 1.0]])
-    >>> choices = Choices(features, np.array([0, 2]), np.array([True, False]))
-    >>> loss, gradient = choices.loss(np.zeros(2), penalty=0.0)
-    >>> round(float(np.exp(-loss)), 3), gradient
-    (0.5, array([-0.5,  0.5]))
+    >>> choices = Choices(features, np.array([0, 2]), np.array([3.0, 1.0]))
+    >>> choices.loss(np.zeros(2), penalty=0.0)
+    (-2.0, array([-0.5,  0.5]))
     """
 
     features: scipy.sparse.csr_array
     offsets: NDArray[np.int64]
-    right: NDArray[np.bool_]
+    gains: NDArray[np.float64]
 
     def __post_init__(self) -> None:
         sizes = np.diff(self.offsets)
         if not len(sizes) or sizes.min() < 1:
             raise InputError("there must be sentences, and each must have a candidate or more")
-        if not np.add.reduceat(self.right, self.offsets[:-1], dtype=np.int64).all():
-            raise InputError("each sentence must have a right candidate")
+        if not np.isfinite(self.gains).all():
+            raise InputError("gains must be finite")
 
     def loss(
         self, weights: NDArray[np.float64], penalty: float
     ) -> tuple[float, NDArray[np.float64]]:
-        """Minus the log-likelihood of the right candidates, with a quadratic penalty; its gradient.
+        """Minus what may be expected to be gained, with a quadratic penalty; its gradient.
 
-        The likelihood of a sentence is the probability that one of its right candidates is chosen.
+        The probability of a candidate to be chosen is proportional to the exponential of its score.
 
         >>> features = scipy.sparse.csr_array([[2.0], [0.0]])
-        >>> choices = Choices(features, np.array([0, 2]), np.array([1, 0]))
+        >>> choices = Choices(features, np.array([0, 2]), np.array([1.0, 0.0]))
         >>> choices.loss(np.zeros(1), penalty=1.0)[1]
-        array([-1.])
+        array([-0.5])
         """
-        scores = self.features @ weights
-        log_all, every = self._normalise(scores)
-        log_right, right = self._normalise(np.where(self.right, scores, -np.inf))
-        loss = float((log_all - log_right).sum() + 0.5 * penalty * weights @ weights)
-        return loss, self.features.T @ (every - right) + penalty * weights
-
-    def _normalise(
-        self, scores: NDArray[np.float64]
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """For each sentence the log of the sum of exponentials; for each row its share of it."""
         starts, sizes = self.offsets[:-1], np.diff(self.offsets)
-        largest = np.maximum.reduceat(scores, starts)
-        shares = np.exp(scores - np.repeat(largest, sizes))
-        sums = np.add.reduceat(shares, starts)
-        return largest + np.log(sums), shares / np.repeat(sums, sizes)
+        scores = self.features @ weights
+        shares = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes))
+        shares /= np.repeat(np.add.reduceat(shares, starts), sizes)
+        expected = np.add.reduceat(shares * self.gains, starts)
+        advantages = shares * (self.gains - np.repeat(expected, sizes))
+        loss = float(0.5 * penalty * weights @ weights - expected.sum())
+        return loss, penalty * weights - self.features.T @ advantages
 
     def chosen(self, weights: NDArray[np.float64]) -> list[int]:
         """The row with the best score of each sentence, the first of equals.
 
         >>> features = scipy.sparse.csr_array([[2.0], [0.0]])
-        >>> choices = Choices(features, np.array([0, 2]), np.array([1, 0]))
+        >>> choices = Choices(features, np.array([0, 2]), np.array([1.0, 0.0]))
         >>> choices.chosen(np.array([-1.0]))
         [1]
         """
@@ -81,12 +73,14 @@ class Choices:
 
 
 def fit_weights(choices: Choices, penalty: float, iterations: int) -> NDArray[np.float64]:
-    """The weights that make the penalised loss least; the same choices give the same weights.
+    """Weights with little penalised loss; the same choices give the same weights.
+
+    The search starts from zeros, and ends where no small change does better.
 
     >>> features = scipy.sparse.csr_array([[1.0, 0.0], [0.0, 1.0]])
-    >>> choices = Choices(features, np.array([0, 2]), np.array([True, False]))
+    >>> choices = Choices(features, np.array([0, 2]), np.array([1.0, 0.0]))
     >>> fit_weights(choices, penalty=0.1, iterations=50).round(2)
-    array([ 1.06, -1.06])
+    array([ 1.02, -1.02])
     """
     found = scipy.optimize.minimize(
         choices.loss,

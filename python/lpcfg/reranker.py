@@ -33,12 +33,11 @@ class Reranker(SentenceParser):
     """Chooses among the ``candidates`` best trees of parsers (Charniak & Johnson 2005).
 
     ``estimators`` learn a grammar each; several in a tuple parse together, as one parser or an
-    ensemble. The
-    features are patterns in the trees (:mod:`lpcfg.candidate_features`) that tell the candidates of
-    ``least`` sentences apart, and what the parsers think of the trees. The weights are those of a
-    log-linear model that finds the trees with the best F1, with a quadratic ``penalty``, after at
-    most so many ``iterations``. ``decoder``, ``prune``, ``memory`` and ``n_jobs`` are those of the
-    parsers.
+    ensemble. The features are patterns in the trees (:mod:`lpcfg.candidate_features`) that tell
+    the candidates of ``least`` sentences apart, and what the parsers think of the trees. The
+    weights are those of a log-linear model whose choices may expect the best F1, with a quadratic
+    ``penalty``, after at most so many ``iterations``. ``decoder``, ``prune``, ``memory`` and
+    ``n_jobs`` are those of the parsers.
 
     Grammars know the trees they were learnt from too well, so :meth:`fit` makes candidates by cross
     fitting: each of the ``folds`` is parsed by grammars that were learnt from the other ones.
@@ -56,7 +55,7 @@ class Reranker(SentenceParser):
     estimators: Sequence[Estimator | Sequence[Estimator]] = ()
     candidates: int = 30
     folds: int = 5
-    penalty: float = 10.0
+    penalty: float = 100.0
     least: int = 5
     iterations: int = 200
     decoder: str = "max-f1"

@@ -10,7 +10,8 @@ import scipy
 from numpy.typing import NDArray
 
 from lpcfg.candidate_features import FeatureRows, extract_features
-from lpcfg.candidates import Candidates, candidate_f1
+from lpcfg.candidates import Candidates, candidate_brackets
+from lpcfg.counts import Brackets
 from lpcfg.errors import InputError
 from lpcfg.log_linear import Choices, fit_weights
 from lpcfg.tree import Tree
@@ -47,7 +48,7 @@ class RerankerModel:
 
 @dataclass
 class RerankerSamples:
-    """Sentences whose best candidates are known, collected batch by batch.
+    """Sentences whose candidates can be compared with the right tree, collected batch by batch.
 
     >>> RerankerSamples().sentence_sizes
     []
@@ -57,15 +58,20 @@ class RerankerSamples:
     rows: list[FeatureRows] = field(default_factory=list)
     distinct: list[NDArray[np.uint32]] = field(default_factory=list)
     scores: list[NDArray[np.float64]] = field(default_factory=list)
-    right: list[NDArray[np.bool_]] = field(default_factory=list)
+    brackets: list[Brackets] = field(default_factory=list)
+    #: Those of the first candidate of every sentence.
+    first: Brackets = field(default_factory=Brackets)
 
     def add(self, sentences: Sequence[Candidates], gold: Sequence[Tree], n_jobs: int = -1) -> None:
         """Add sentences; those whose candidates are all equally good teach nothing."""
         judged = [
-            (candidates, candidate_f1(candidates.trees, tree))
+            (candidates, candidate_brackets(candidates.trees, tree))
             for candidates, tree in zip(sentences, gold, strict=True)
         ]
-        useful = [(candidates, f1) for candidates, f1 in judged if f1.min() < f1.max()]
+        self.first = sum((brackets[0] for _, brackets in judged), self.first)
+        useful = [
+            (candidates, brackets) for candidates, brackets in judged if len(set(brackets)) > 1
+        ]
         if not useful:
             return
         sizes = [len(candidates) for candidates, _ in useful]
@@ -74,7 +80,7 @@ class RerankerSamples:
         self.rows.append(rows)
         self.distinct.append(rows.sentence_keys(np.cumsum([0, *sizes])))
         self.scores += [candidates.scores for candidates, _ in useful]
-        self.right += [f1 == f1.max() for _, f1 in useful]
+        self.brackets += [own for _, brackets in useful for own in brackets]
 
     def fit(self, penalty: float, least: int, iterations: int) -> RerankerModel:
         """Fit a model whose patterns tell the candidates of ``least`` sentences apart."""
@@ -93,8 +99,19 @@ class RerankerSamples:
         choices = Choices(
             scipy.sparse.hstack([scipy.sparse.csr_array(centred / scale), patterns], format="csr"),
             np.cumsum([0, *self.sentence_sizes]),
-            np.concatenate(self.right),
+            self._gains(),
         )
         weights = fit_weights(choices, penalty, iterations)
         own, others = weights[: len(scale)], weights[len(scale) :]
         return RerankerModel(own / scale, keys, others.astype(np.float32))
+
+    def _gains(self) -> NDArray[np.float64]:
+        """How much a candidate adds to the F1 of all trees, times something that is constant.
+
+        Near a value F of 2 M / (G + P), that grows where 2 M - F (G + P) does, which is a sum over
+        sentences; F is that of the first candidates.
+        """
+        f1 = self.first.f1 / 100
+        return np.array(
+            [2 * own.matched - f1 * (own.gold + own.predicted) for own in self.brackets]
+        )
