@@ -15,7 +15,7 @@ from development import print_row, score, training
 from lpcfg import ClusteringEstimator, EMEstimator, Transform, save
 
 ONCE = ClusteringEstimator(restarts=1)
-PLAIN = replace(ONCE, smoothing=0.0, word_smoothing=0.0, class_smoothing=0.0)
+PLAIN = replace(ONCE, softness=0.0, smoothing=0.0, word_smoothing=0.0, class_smoothing=0.0)
 
 
 def row(name, grammar, seconds):
@@ -52,10 +52,16 @@ if __name__ == "__main__":
     row("24 states, then one step of EM", fitted.grammar_, first + seconds)
     for name, variant in (
         ("24 states, ten runs of k-means (the default)", ClusteringEstimator()),
+        ("24 states, one cluster for each node", replace(ONCE, softness=0.0)),
+        ("24 states, clusters twice as wide", replace(ONCE, softness=2.0)),
         ("24 states, rules interpolated with C = 5", replace(ONCE, smoothing=5.0)),
-        ("24 states, nothing smoothed", PLAIN),
+        ("24 states, nothing smoothed, one cluster for each node", PLAIN),
     ):
         grammar, seconds = timed(variant.estimate, projected)
         row(name, grammar, shared + seconds)
-    fitted, seconds = timed(ONCE.fit, training(Transform()))
-    row("24 states, trees remember parents (v<1)", fitted.grammar_, seconds)
+    for name, variant, transform in (
+        ("24 states, fourteen features", replace(ONCE, features="full"), ONCE.transform),
+        ("24 states, trees remember parents (v<1)", ONCE, Transform()),
+    ):
+        fitted, seconds = timed(variant.fit, training(transform))
+        row(name, fitted.grammar_, seconds)

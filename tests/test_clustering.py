@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
-from itertools import product
+from itertools import combinations, product
 
 import numpy as np
 import pytest
@@ -16,7 +16,7 @@ from threadpoolctl import threadpool_limits
 import latent_trees as known
 import lpcfg
 from lpcfg import ClusteringEstimator, InputError, PCFGEstimator, SpectralCut, Treebank
-from lpcfg.clusters import cluster_nodes
+from lpcfg.clusters import NodeClusters, cluster_nodes
 from lpcfg.node_projections import NodeProjections
 from lpcfg.notation import read_rules
 from lpcfg.sampling import sample_trees
@@ -54,9 +54,10 @@ def test_well_separated_states_are_found():
     projected = estimator.project(bank)
     most = np.full(len(bank.symbols), 2)
     found = cluster_nodes(bank.symbol, projected.projections, most, np.random.default_rng(0))
+    (cluster,) = found.cluster
     for symbol, name in enumerate(bank.symbols):
         own = bank.symbol == symbol
-        assert adjusted_rand_score(refined.symbol[own], found[own]) == 1, name
+        assert adjusted_rand_score(refined.symbol[own], cluster[own]) == 1, name
     # With the right states, trees are as likely as counting rules of refined labels makes them.
     expected = known.latent_probabilities(exact.fit(refined).grammar_, refined)
     grammar = replace(estimator, word_smoothing=0, class_smoothing=0).estimate(projected)
@@ -83,20 +84,27 @@ def test_one_state_is_the_pcfg():
     np.testing.assert_allclose(grammar.latent.profiles, 1, rtol=1e-5)
 
 
-def random_frequencies(seed: int, smoothing: float) -> StateFrequencies:
+def random_frequencies(seed: int, smoothing: float, choices: int) -> StateFrequencies:
     """Counts of the embedded trees with random clusters, none of them empty."""
     generator = np.random.default_rng(seed)
-    cluster = np.zeros(len(BANK.symbol), dtype=np.int64)
+    cluster = np.zeros((choices, len(BANK.symbol)), dtype=np.int64)
     for symbol in range(len(BANK.symbols)):
         own = np.flatnonzero(BANK.symbol == symbol)
-        cluster[own] = np.unique(generator.integers(3, size=len(own)), return_inverse=True)[1]
-    return StateFrequencies(BANK, BACKBONE, WORDS, cluster, smoothing)
+        first = generator.integers(3, size=len(own))
+        # The choices of a node differ, or are all the same.
+        several = (first + np.arange(choices)[:, None]) % 3 if len(own) > 2 else first
+        cluster[:, own] = np.unique(several, return_inverse=True)[1]
+    share = generator.dirichlet(np.ones(choices), size=len(BANK.symbol)).T
+    for first, second in combinations(range(choices), 2):
+        share[second, cluster[first] == cluster[second]] = 0
+    share /= share.sum(axis=0)
+    return StateFrequencies(BANK, BACKBONE, WORDS, NodeClusters(cluster, share), smoothing)
 
 
 @settings(max_examples=10, deadline=None)
-@given(st.integers(0, 1000), st.sampled_from([0.0, 1.0, 5.0, 1e9]))
-def test_probabilities_of_every_state_add_up_to_one(seed, smoothing):
-    frequencies = random_frequencies(seed, smoothing)
+@given(st.integers(0, 1000), st.sampled_from([0.0, 1.0, 5.0, 1e9]), st.sampled_from([1, 2, 3]))
+def test_probabilities_of_every_state_add_up_to_one(seed, smoothing, choices):
+    frequencies = random_frequencies(seed, smoothing, choices)
     latent = frequencies.latent_states(2.0, 2.0)
     assert latent.roots.sum() == pytest.approx(1)
     states, starts = latent.states.astype(int), latent.state_offsets
@@ -116,31 +124,41 @@ def test_probabilities_of_every_state_add_up_to_one(seed, smoothing):
     np.testing.assert_allclose(totals, 1, rtol=1e-4)
 
 
+@pytest.mark.parametrize("choices", [1, 2])
 @pytest.mark.parametrize("smoothing", [0.0, 2.0])
-def test_tensors_are_what_counting_node_by_node_gives(smoothing):
-    frequencies = random_frequencies(3, smoothing)
-    state, whole, symbol = frequencies.state, frequencies.has_whole, BANK.symbol
+def test_tensors_are_what_counting_node_by_node_gives(smoothing, choices):
+    frequencies = random_frequencies(3, smoothing, choices)
+    whole, symbol = frequencies.has_whole, BANK.symbol
+    shares = [
+        {state: share for state, share in zip(states, shares, strict=True) if share > 0}
+        for states, shares in zip(frequencies.state.T, frequencies.share.T, strict=True)
+    ]
+    # Where there is a state for all nodes, each of them counts for that one too.
+    counted = [own | ({0: 1.0} if whole[symbol[node]] else {}) for node, own in enumerate(shares)]
     uses, totals = Counter(), Counter()
     inner = [node for node in range(len(symbol)) if BANK.right[node] >= 0]
-    for node in range(len(symbol)):
-        for own in {state[node], 0} if whole[symbol[node]] else {state[node]}:
-            totals[symbol[node], own] += 1
-            if BANK.right[node] >= 0:
-                children = symbol[BANK.left[node]], symbol[BANK.right[node]]
-                uses[symbol[node], *children, own] += 1
+    rules = {
+        node: (symbol[node], symbol[BANK.left[node]], symbol[BANK.right[node]]) for node in inner
+    }
+    for node, own in enumerate(counted):
+        for state, share in own.items():
+            totals[symbol[node], state] += share
+            if node in rules:
+                uses[*rules[node], state] += share
     expected = defaultdict(float)
     for node in inner:
-        left, right = BANK.left[node], BANK.right[node]
-        rule = symbol[node], symbol[left], symbol[right]
-        for own in {state[node], 0} if whole[symbol[node]] else {state[node]}:
-            n = np.sqrt(uses[*rule, own])
+        rule = rules[node]
+        for state, share in counted[node].items():
+            n = np.sqrt(uses[*rule, state])
             weight = n / (smoothing + n)
-            choices = [
-                {state[child]: weight, 0: 1 - weight} if whole[symbol[child]] else {state[child]: 1}
-                for child in (left, right)
-            ]
-            for (j, p), (k, q) in product(choices[0].items(), choices[1].items()):
-                expected[rule, own, j, k] += p * q / totals[symbol[node], own]
+            left, right = (
+                {own: part * weight for own, part in shares[child].items()} | {0: 1 - weight}
+                if whole[symbol[child]]
+                else shares[child]
+                for child in (BANK.left[node], BANK.right[node])
+            )
+            for (j, p), (k, q) in product(left.items(), right.items()):
+                expected[rule, state, j, k] += share * p * q / totals[symbol[node], state]
     dense = frequencies.latent_states().dense(BACKBONE.binary_rules)
     begins = dense.tensor_offsets(BACKBONE.binary_rules)
     found = {}
@@ -174,7 +192,33 @@ def test_clusters_are_numbered_by_size_and_no_more_than_points_differ():
     projections = NodeProjections(rows, rows, np.ones((1, 1)), np.ones(1))
     symbol, generator = np.zeros(len(rows), dtype=int), np.random.default_rng(0)
     found = cluster_nodes(symbol, projections, np.array([8]), generator)
-    assert found.tolist() == [2] * 2 + [0] * 5 + [1] * 4
+    assert found.cluster.tolist() == [[2] * 2 + [0] * 5 + [1] * 4]
+
+
+def test_a_node_is_in_each_cluster_as_far_as_its_gaussian_says():
+    generator = np.random.default_rng(1)
+    # Two heaps that overlap, one twice the other, and far away a third.
+    centres = np.repeat([[0.0, 0.0], [4.0, 0.0], [0.0, 15.0]], [400, 200, 100], axis=0)
+    points = (centres + generator.standard_normal(centres.shape)).astype(np.float32)
+    projections = NodeProjections(points[:, :1], points[:, 1:], np.ones((1, 1)), np.ones(1))
+    symbol, most = np.zeros(len(points), dtype=int), np.array([3])
+    hard = cluster_nodes(symbol, projections, most, np.random.default_rng(0))
+    soft = cluster_nodes(symbol, projections, most, np.random.default_rng(0), softness=1.0)
+    assert len(soft.share) == 2  # no node is between all three
+    np.testing.assert_allclose(soft.share.sum(axis=0), 1)
+    (cluster,) = hard.cluster
+    means = np.stack([points[cluster == number].mean(axis=0) for number in range(3)])
+    squares = np.square(points[:, None] - means).sum(axis=2)
+    variance = squares.min(axis=1).mean() / 2
+    density = np.bincount(cluster) * np.exp(-squares / (2 * variance))
+    expected = density / density.sum(axis=1, keepdims=True)
+    expected[expected < 0.05] = 0
+    expected /= expected.sum(axis=1, keepdims=True)
+    found = np.zeros_like(expected)
+    for numbers, shares in zip(soft.cluster, soft.share, strict=True):
+        found[np.arange(len(points)), numbers] += shares
+    np.testing.assert_allclose(found, expected, atol=0.02)
+    assert 10 < np.count_nonzero(soft.share[1]) < 200
 
 
 def test_a_grammar_parses_and_survives_a_file(tmp_path):
@@ -192,7 +236,14 @@ def test_a_grammar_parses_and_survives_a_file(tmp_path):
 
 @pytest.mark.parametrize(
     "options",
-    [{"states": (0, 1)}, {"rank": 0}, {"restarts": 0}, {"few": 9, "many": 3}, {"smoothing": -1}],
+    [
+        {"states": (0, 1)},
+        {"rank": 0},
+        {"restarts": 0},
+        {"few": 9, "many": 3},
+        {"smoothing": -1},
+        {"softness": -1},
+    ],
 )
 def test_impossible_options_are_refused(options):
     with pytest.raises(InputError):

@@ -33,6 +33,8 @@ class ClusteringEstimator(ProjectingEstimator):
     :mod:`~lpcfg.state_frequencies`; 0 for plain relative frequencies, as in the paper.
     ``few``, ``many``: symbols with up to so many nodes have one state, from so many all of them.
     ``restarts``: the best of so many runs of k-means is taken.
+    ``softness``: how far a node between clusters counts for several of them, as in a mixture of
+    Gaussians; 0 for one cluster each, as in the paper. See :func:`~lpcfg.clusters.cluster_nodes`.
     ``word_smoothing``, ``class_smoothing``: strengths, in tokens, of the priors of what a word, or
     a class of words, tells about the state.
 
@@ -55,6 +57,7 @@ class ClusteringEstimator(ProjectingEstimator):
     few: int = 50
     many: int = 500
     restarts: int = 10
+    softness: float = 1.0
     word_smoothing: float = 2.0
     class_smoothing: float = 2.0
 
@@ -93,6 +96,7 @@ class ClusteringEstimator(ProjectingEstimator):
             self._most_clusters(projected.treebank),
             generator,
             restarts=self.restarts,
+            softness=self.softness,
             progress=self.progress,
         )
         frequencies = StateFrequencies(
@@ -111,6 +115,6 @@ class ClusteringEstimator(ProjectingEstimator):
                 raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
         if not 0 <= self.few <= self.many:
             raise InputError(f"few ({self.few}) must be between 0 and many ({self.many})")
-        for name in ("smoothing", "word_smoothing", "class_smoothing"):
+        for name in ("smoothing", "softness", "word_smoothing", "class_smoothing"):
             if not getattr(self, name) >= 0:
                 raise InputError(f"{name} must not be negative, but is {getattr(self, name)}")

@@ -7,6 +7,9 @@ seen n times in the state of a parent, each child is in the state of its own clu
 w = sqrt(n) / (C + sqrt(n)), and otherwise in the one for all nodes of its symbol, which goes on as
 the symbol does on average. All values that this adds are products of single states with that one,
 while a mixture of tensors with products of their margins would fill them.
+
+A node may also be in several clusters, each with a share; its shares add up to 1, and n is the sum
+of shares.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lpcfg.clusters import NodeClusters
 from lpcfg.columns import distinct_rows
 from lpcfg.grammar import Grammar
 from lpcfg.latent import LatentStates, StoredTensors, store_tensors
@@ -29,18 +33,19 @@ __all__ = ["StateFrequencies"]
 class StateFrequencies:
     """Relative frequencies of what nodes do in each state.
 
-    ``cluster``: the cluster of each node among those of its symbol; no number is left out.
+    ``clusters``: those of each node among those of its symbol; no number is left out.
     ``smoothing``: C; where it is zero, the only states are clusters, and nothing is smoothed.
 
     >>> from lpcfg import PCFGEstimator, Tree
     >>> trees = [Tree.from_string(text) for text in ("(S (A a) (B b))", "(S (A c) (B d))")]
     >>> bank = Treebank.from_trees(trees)
     >>> backbone = PCFGEstimator().fit(bank).grammar_
-    >>> words, cluster = WordRows(bank, backbone.lexicon, rare=1), np.array([0, 0, 0, 1, 1, 0])
-    >>> plain = StateFrequencies(bank, backbone, words, cluster, smoothing=0.0)
+    >>> words = WordRows(bank, backbone.lexicon, rare=1)
+    >>> clusters = NodeClusters.single(np.array([0, 0, 0, 1, 1, 0]))
+    >>> plain = StateFrequencies(bank, backbone, words, clusters, smoothing=0.0)
     >>> plain.latent_states().dense(backbone.binary_rules).binary
     array([0.5, 0. , 0. , 0.5], dtype=float32)
-    >>> StateFrequencies(bank, backbone, words, cluster, smoothing=1.0).states
+    >>> StateFrequencies(bank, backbone, words, clusters, smoothing=1.0).states
     array([3, 3, 1])
     """
 
@@ -49,26 +54,30 @@ class StateFrequencies:
         treebank: Treebank,
         backbone: Grammar,
         words: WordRows,
-        cluster: NDArray[np.integer],
+        clusters: NodeClusters,
         smoothing: float,
     ) -> None:
         self.treebank, self.backbone, self.words = treebank, backbone, words
         self.smoothing = smoothing
-        clusters = np.ones(len(treebank.symbols), dtype=np.int64)
-        np.maximum.at(clusters, treebank.symbol, cluster + 1)
+        numbers = np.ones(len(treebank.symbols), dtype=np.int64)
+        np.maximum.at(numbers, treebank.symbol, clusters.cluster.max(axis=0) + 1)
         #: Which symbols have a state for all of their nodes.
-        self.has_whole = (clusters > 1) & (smoothing > 0)
-        #: How many states each symbol has, and the state of each node's cluster.
-        self.states = clusters + self.has_whole
-        self.state = cluster + self.has_whole[treebank.symbol]
-        # A node counts for its own state, and for that of all nodes if there is one.
+        self.has_whole = (numbers > 1) & (smoothing > 0)
+        #: How many states each symbol has; the states of each node's clusters, with its shares.
+        self.states = numbers + self.has_whole
+        self.state = clusters.cluster + self.has_whole[treebank.symbol]
+        self.share = clusters.share
+        # A node counts for its own states, and for that of all nodes if there is one.
+        choice, own = np.nonzero(self.share)
         both = np.flatnonzero(self.has_whole[treebank.symbol])
-        self._node = np.append(np.arange(len(cluster)), both)
-        self._node_state = np.append(self.state, np.zeros_like(both))
+        self._node = np.append(own, both)
+        self._node_state = np.append(self.state[choice, own], np.zeros_like(both))
+        self._node_share = np.append(self.share[choice, own], np.ones(len(both)))
         place = offsets(self.states)[treebank.symbol[self._node]] + self._node_state
         #: How many nodes count for each state of all symbols.
-        self.counts = np.bincount(place, minlength=int(self.states.sum()))
-        self._share = 1 / self.counts[place]
+        self.counts = np.bincount(place, self._node_share, minlength=int(self.states.sum()))
+        #: What a node adds to the frequencies of a state.
+        self._part = self._node_share / self.counts[place]
 
     def latent_states(
         self, word_smoothing: float = 0.0, class_smoothing: float = 0.0
@@ -79,7 +88,8 @@ class StateFrequencies:
         >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
         >>> backbone = PCFGEstimator().fit(bank).grammar_
         >>> words = WordRows(bank, backbone.lexicon, rare=1)
-        >>> StateFrequencies(bank, backbone, words, np.array([0, 1]), 1.0).latent_states().roots
+        >>> clusters = NodeClusters.single(np.array([0, 1]))
+        >>> StateFrequencies(bank, backbone, words, clusters, 1.0).latent_states().roots
         array([0.41421354, 0.29289323, 0.29289323], dtype=float32)
         """
         return LatentStates(
@@ -98,28 +108,34 @@ class StateFrequencies:
         inner = rule_of[self._node] >= 0
         node, state = self._node[inner], self._node_state[inner]
         rule = rule_of[node]
-        _, context, seen = distinct_rows(rule, state)
+        context = distinct_rows(rule, state)[1]
+        seen = np.bincount(context, self._node_share[inner])
         weight = interpolation(seen[context], self.smoothing)
         left_state, left_weight = self._choices(bank.left[node], weight)
         right_state, right_weight = self._choices(bank.right[node], weight)
         sizes = self.states[rules]
         begins = offsets(sizes.prod(axis=1))
-        # Axes: the two choices of the left child, those of the right child, nodes.
         parent_place = begins[rule] + state * (sizes[:, 1] * sizes[:, 2])[rule]
         left_place = parent_place + left_state * sizes[rule, 2]
-        places = (left_place[:, None] + right_state).ravel()
-        values = (self._share[inner] * left_weight[:, None] * right_weight).ravel()
-        places, values = places[values > 0], values[values > 0]
-        distinct, which = np.unique(places, return_inverse=True)
-        return store_tensors(distinct, np.bincount(which, values), begins)
+        places, values = [], []
+        # Most pairs of choices are of few nodes.
+        for left, right in np.ndindex(len(left_state), len(right_state)):
+            value = self._part[inner] * left_weight[left] * right_weight[right]
+            kept = value > 0
+            places.append(left_place[left, kept] + right_state[right, kept])
+            values.append(value[kept])
+        distinct, which = np.unique(np.concatenate(places), return_inverse=True)
+        return store_tensors(distinct, np.bincount(which, np.concatenate(values)), begins)
 
     def _choices(
         self, nodes: NDArray[np.integer], weight: NDArray[np.floating]
     ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Two rows: the states of nodes' clusters and those for all nodes, and their weights."""
+        """Rows: the states of nodes' clusters, then those for all nodes; and their weights."""
         whole = np.where(self.has_whole[self.treebank.symbol[nodes]], 1.0 - weight, 0.0)
-        own = self.state[nodes]
-        return np.stack([own, np.zeros_like(own)]), np.stack([1 - whole, whole])
+        return (
+            np.vstack([self.state[:, nodes], np.zeros_like(nodes)]),
+            np.vstack([(1 - whole) * self.share[:, nodes], whole]),
+        )
 
     def _roots(self) -> NDArray[np.float32]:
         roots = np.flatnonzero(self.treebank.parent < 0)
@@ -138,7 +154,7 @@ class StateFrequencies:
         vectors = np.zeros((int(leaves.sum()), int(self.states.max())), dtype=np.float32)
         # P(state | node) / P(state | symbol).
         size = np.bincount(bank.symbol)[bank.symbol[node]]
-        vectors[(np.cumsum(leaves) - 1)[node], state] = size * self._share[leaf]
+        vectors[(np.cumsum(leaves) - 1)[node], state] = size * self._part[leaf]
         profiles = StateProfiles(self.words, vectors, np.ones(vectors.shape[1]))
         return profiles.emission_vectors(
             self.states, word_smoothing, class_smoothing, normalise=True

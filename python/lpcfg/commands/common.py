@@ -29,8 +29,10 @@ __all__ = [
     "given",
     "model_parser",
     "number",
+    "one_of",
     "progress",
     "say",
+    "several",
 ]
 
 T = TypeVar("T")
@@ -209,6 +211,31 @@ def number(text: str) -> float:
         return float(text)
     except ValueError:
         raise argparse.ArgumentTypeError(f"expected a number, not {text!r}") from None
+
+
+def several(parse: Callable[[str], T]) -> Callable[[str], list[T]]:
+    """A type of arguments: one or more items with commas between them.
+
+    >>> several(count)("1,2")
+    [1, 2]
+    """
+    return lambda text: [parse(item) for item in text.split(",")]
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    """A type of arguments: one of some words.
+
+    >>> one_of("left", "right")("up")
+    Traceback (most recent call last):
+    argparse.ArgumentTypeError: expected one of left, right, not 'up'
+    """
+
+    def parse(text: str) -> str:
+        if text not in choices:
+            raise argparse.ArgumentTypeError(f"expected one of {', '.join(choices)}, not {text!r}")
+        return text
+
+    return parse
 
 
 def given(**options: object) -> dict[str, Any]:

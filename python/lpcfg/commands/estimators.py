@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar, get_args
 
 from lpcfg.clustering import ClusteringEstimator
-from lpcfg.commands.common import count, number, progress, say
+from lpcfg.commands.common import count, number, one_of, progress, say, several
 from lpcfg.em import EMEstimator
 from lpcfg.estimator import Estimator
 from lpcfg.grammar import Grammar
@@ -118,10 +118,12 @@ def _add_projecting(group: argparse._ArgumentGroup) -> None:
     cut, clustering = SpectralCut(), ClusteringEstimator()
     group.add_argument(
         "--features",
-        choices=("compact", "full"),
-        default=clustering.features,
-        help="what nodes are compared by: five features (Peng 2021) or fourteen (Cohen et al. "
-        f"2013) (default: {clustering.features})",
+        type=several(one_of("compact", "full")),
+        default=[clustering.features],
+        metavar="NAME[,NAME]",
+        help="what nodes are compared by: compact, five features (Peng 2021), or full, fourteen "
+        "(Cohen et al. 2013); with --noise both, in turns, if both are named "
+        f"(default: {clustering.features})",
     )
     group.add_argument(
         "--ramp",
@@ -169,6 +171,14 @@ def _add_projecting(group: argparse._ArgumentGroup) -> None:
         metavar="N",
         help="clustering: the best of N runs of k-means is taken "
         f"(default: {clustering.restarts}; 1 with noise, where more do no better)",
+    )
+    group.add_argument(
+        "--softness",
+        type=number,
+        default=clustering.softness,
+        metavar="S",
+        help="clustering: how wide clusters are, so that a node may be in several, relative to how "
+        f"far nodes are spread; 0 for one each (default: {clustering.softness:g})",
     )
 
 
@@ -251,7 +261,7 @@ def _spectral(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator
     default = SpectralCut()
     few, many = options.ramp or (default.few, default.many)
     return SpectralEstimator(
-        features=options.features,
+        features=options.features[0],
         cut=SpectralCut(
             states=options.states or default.states,
             smoothing=_given(options.smoothing, default.smoothing),
@@ -272,13 +282,14 @@ def _clustering(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimat
     default = ClusteringEstimator()
     few, many = options.ramp or (default.few, default.many)
     return ClusteringEstimator(
-        features=options.features,
+        features=options.features[0],
         states=options.states or default.states,
         rank=options.rank,
         smoothing=_given(options.smoothing, default.smoothing),
         few=few,
         many=many,
         restarts=options.restarts or (1 if options.noise else default.restarts),
+        softness=options.softness,
         word_smoothing=options.state_smoothing[0],
         class_smoothing=options.state_smoothing[1],
         lexicon=lexicon,
@@ -292,7 +303,7 @@ def _pivot(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
     few, many = options.ramp or (default.few, default.many)
     words, classes = options.state_smoothing
     return PivotEstimator(
-        features=options.features,
+        features=options.features[0],
         states=options.states or default.states,
         smoothing=replace(_smoothing(options), words=words, classes=classes),
         few=few,
