@@ -171,7 +171,7 @@ def test_train_with_the_options_of_a_spectral_cut(run):
 
 
 def test_train_by_clustering_then_annotate_and_explain(run, files):
-    options = "--estimator clustering --states 3,2 --rank 4 --restarts 2 --ramp 5,50 --smoothing 1"
+    options = "--estimator clustering --states 3,2 --rank 4 --restarts 2 --softness 0.5 --ramp 5,50"
     assert run("train", "gold.mrg", "-o", "new.lpcfg", "--vertical", "1", *options.split())[0] == 0
     provenance = load("new.lpcfg").provenance
     assert [provenance[name] for name in ("states", "rank", "restarts")] == [[3, 2], 4, 2]

@@ -17,13 +17,16 @@ from lpcfg import (
     InputError,
     NoisyModels,
     PCFGEstimator,
+    Reranker,
     SpanEstimator,
     Transform,
     Treebank,
+    evaluate_parser,
 )
 from lpcfg.cli import main
-from lpcfg.experiments import Subject, learning_trial, nested_samples, noise_trials
+from lpcfg.experiments import Subject, learning_trial, nested_samples
 from lpcfg.forest import Forest
+from lpcfg.noise_trials import noise_trials
 from lpcfg.trial_report import draw_rows
 from lpcfg.trials import Trial, digest, run_trials
 
@@ -132,20 +135,45 @@ def test_inputs_are_the_same_in_every_process():
     assert found == {f"{digest(ClusteringEstimator())}\n".encode()}
 
 
+FAMILY = NoisyModels(
+    ClusteringEstimator(states=(2, 2), few=5, many=50, restarts=1),
+    kinds=("add", "mul"),
+    sigmas=(0.2,),
+    models=2,
+    n_jobs=1,
+)
+
+
 def test_models_with_noise_are_combined_and_the_oracle_is_best(tmp_path):
-    estimator = ClusteringEstimator(states=(2, 2), few=5, many=50, restarts=1)
-    family = NoisyModels(estimator, kinds=("add", "mul"), sigmas=(0.2,), models=2, n_jobs=1)
-    trials = list(noise_trials(family, Treebank.from_trees(TREES), GOLD, tmp_path))
-    assert [trial.settings["models"] for trial in trials] == [2, 2, 4, 1]
-    rows = [trial.measure() for trial in trials[1:]]
+    trials = list(noise_trials(FAMILY, Treebank.from_trees(TREES), GOLD, tmp_path))
+    assert [trial.settings["models"] for trial in trials] == [2, 2, 4, 4, 1]
+    _, together, by_kinds, none = (trial.measure() for trial in trials[1:])
     assert {file.name: len(list(file.iterdir())) for file in tmp_path.iterdir()} == {
         "add": 2,
         "mul": 2,
     }
-    for row in rows:
+    for row in (together, by_kinds, none):
         assert row["oracle"] >= row["mean of single"] > 50
         assert row["oracle"] >= row["tree coverage"] > 50
-    assert rows[-1]["marginal coverage"] == rows[-1]["mean of single"] == rows[-1]["oracle"]
+    assert none["marginal coverage"] == none["mean of single"] == none["oracle"]
+    # The mean of the means of two kinds is that of all, and a product of theirs there is not.
+    assert by_kinds["marginal coverage"] == pytest.approx(together["marginal coverage"], abs=1)
+    assert by_kinds["rule product"] is None
+    assert by_kinds["oracle"] == together["oracle"]
+
+
+def test_combinations_are_reranked_if_asked_for(tmp_path):
+    bank = Treebank.from_trees(TREES)
+    reranker = Reranker(folds=2, candidates=3, least=1, n_jobs=1)
+    trials = list(noise_trials(FAMILY, bank, GOLD, tmp_path, reranker))
+    plain = list(noise_trials(FAMILY, bank, GOLD, tmp_path))
+    assert trials[0].inputs != plain[0].inputs
+    kind, by_kinds = trials[0].measure(), trials[3].measure()
+    members = [own.estimator for own in replace(FAMILY, kinds=("add",)).members()]
+    chosen = replace(reranker, estimators=[tuple(members)]).fit(bank)
+    assert kind["reranking"] == evaluate_parser(chosen, GOLD).scores.f1
+    assert list(kind)[-2:] == ["reranking", "oracle"]
+    assert by_kinds["reranking"] > 50
 
 
 def test_one_kind_of_noise_is_not_measured_twice(tmp_path):
@@ -161,6 +189,7 @@ def test_plots_have_a_line_for_each_group(tmp_path):
         for name in ("pcfg", "spectral")
         for trees in (10, 100)
     ]
+    rows[0]["F1"] = None
     path = tmp_path / "plot.svg"
     draw_rows(rows, path, across="trees", up=("F1", "time"), logarithmic=("trees", "F1"))
     text = path.read_text()
@@ -215,6 +244,8 @@ def test_the_command_runs_tabulates_and_resumes(run, tmp_path):
         ("states", "--estimators span", "take some of spectral, clustering, pivot, em"),
         ("noise", "--noise salt", "not 'salt'"),
         ("noise", "--models 0", "at least 1 model, not 0"),
+        ("noise", "--folds 2", "--folds does nothing without --rerank"),
+        ("size", "--rerank", "--rerank does nothing in the experiment size"),
         ("size", "--models 3", "--models does nothing in the experiment size"),
         ("estimators", "--numbers 3", "--numbers does nothing in the experiment estimators"),
     ],

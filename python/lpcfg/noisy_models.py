@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import cycle, product
 from os import PathLike
 from pathlib import Path
-from threading import Event
-from typing import Any, Self, TypeVar
+from threading import Event, Lock
+from typing import Any, NamedTuple, Self
 
 from lpcfg.errors import InputError, ModelFileError
+from lpcfg.features import FeatureSet
+from lpcfg.forest import Forest
 from lpcfg.grammar import Grammar
 from lpcfg.grammar_file import is_model_file, load_provenance, save
 from lpcfg.noise import NOISES, Noise, NoiseKind
-from lpcfg.projected_treebank import ProjectingEstimator
+from lpcfg.projected_treebank import ProjectedTreebank, ProjectingEstimator
 from lpcfg.threads import one_thread, thread_count
+from lpcfg.transform import Transform
 from lpcfg.treebank import Treebank
 
 __all__ = ["NoisyModels", "projecting"]
-
-Model = TypeVar("Model")
 
 
 def projecting(estimator: object) -> ProjectingEstimator:
@@ -35,14 +38,28 @@ def projecting(estimator: object) -> ProjectingEstimator:
     return estimator
 
 
+class Member(NamedTuple):
+    """The estimator of a model with its noise, and the form of its trees if that is its own.
+
+    >>> from lpcfg import ClusteringEstimator
+    >>> Member(ClusteringEstimator()).transform
+    """
+
+    estimator: ProjectingEstimator
+    transform: Transform | None = None
+
+
 @dataclass
 class NoisyModels:
     """Models of one treebank by one estimator, each with noise of its own.
 
     ``kinds``, ``sigmas``: models take turns with all kinds, and then with all amounts, of noise.
     ``models``: how many there are.
+    ``transforms``, ``features``: what models take turns with too, so that they differ more: the
+    form of the trees they learn from, and what nodes are compared by. By default the trees are
+    those of the treebank, and the features those of the estimator.
     ``n_jobs``: how many are estimated at the same time, -1 for one on each core; the result does
-    not depend on it. The PCFG, the features and their projections are shared by all.
+    not depend on it. Models with the same trees and features share the PCFG and the projections.
 
     >>> from lpcfg import ClusteringEstimator, Parser, embedded_trees
     >>> treebank = Treebank.from_trees(embedded_trees())
@@ -56,6 +73,8 @@ class NoisyModels:
     kinds: Sequence[NoiseKind] = NOISES
     sigmas: Sequence[float] = (0.05, 0.1, 0.15, 0.2)
     models: int = 20
+    transforms: Sequence[Transform] = ()
+    features: Sequence[str | FeatureSet] = ()
     n_jobs: int = -1
     progress: Callable[[Iterable[Any]], Iterable[Any]] = iter
 
@@ -74,9 +93,32 @@ class NoisyModels:
         if self.models < 1:
             raise InputError(f"there must be at least 1 model, not {self.models}")
         kinds, sigmas = len(self.kinds), len(self.sigmas)
+        variants = max(1, len(self.transforms)) * max(1, len(self.features))
         return [
-            Noise(self.kinds[seed % kinds], self.sigmas[seed // kinds % sigmas], seed)
+            # With each turn of trees and features, these meet another kind of noise.
+            Noise(
+                self.kinds[(seed % variants + seed // variants) % kinds],
+                self.sigmas[seed // kinds % sigmas],
+                seed,
+            )
             for seed in range(self.models)
+        ]
+
+    def members(self) -> list[Member]:
+        """The estimator of each model, and the form of its trees if it is not the treebank's.
+
+        >>> from lpcfg import ClusteringEstimator
+        >>> sides = [Transform(vertical=0, binarize=side) for side in ("left", "right")]
+        >>> family = NoisyModels(ClusteringEstimator(), models=3, transforms=sides)
+        >>> [(str(own.estimator.noise), own.transform.binarize) for own in family.members()]
+        [('dropout-0.05', 'left'), ('add-0.05', 'right'), ('add-0.05', 'left')]
+        """
+        quiet = replace(projecting(self.estimator), progress=iter)
+        forms: Sequence[Transform | None] = self.transforms or (None,)
+        variants = product(self.features or (self.estimator.features,), forms)
+        return [
+            Member(replace(quiet, noise=noise, features=features), transform)
+            for noise, (features, transform) in zip(self.noises(), cycle(variants), strict=False)
         ]
 
     def fit(self, treebank: Treebank) -> Self:
@@ -87,7 +129,10 @@ class NoisyModels:
         >>> len(NoisyModels(ClusteringEstimator(), models=2).fit(treebank).grammars_)
         2
         """
-        self.grammars_ = list(self._estimate(treebank, self._members(), lambda grammar, _: grammar))
+        members = self.members()
+        found: dict[int, Grammar] = {}
+        self._estimate(self._forms(treebank), members, found.__setitem__)
+        self.grammars_ = [found[number] for number in range(len(members))]
         return self
 
     def train(
@@ -114,15 +159,15 @@ class NoisyModels:
         >>> [file.name for file in files]
         ['00-dropout-0.05.lpcfg', '01-add-0.05.lpcfg']
         """
-        members = self._members()
+        members, banks = self.members(), self._forms(treebank)
         Path(folder).mkdir(exist_ok=True)
         width = max(2, len(str(len(members) - 1)))
         files = [
-            Path(folder, f"{number:0{width}}-{member.noise}.lpcfg")
+            Path(folder, f"{number:0{width}}-{member.estimator.noise}.lpcfg")
             for number, member in enumerate(members)
         ]
         differences = [
-            _differences(file, member.provenance(treebank))
+            _differences(file, member.estimator.provenance(banks[member.transform]))
             for member, file in zip(members, files, strict=True)
         ]
         if changed := [options for options in differences if options]:
@@ -134,26 +179,30 @@ class NoisyModels:
         missing = [number for number, options in enumerate(differences) if options != set()]
         targets = [files[number] for number in missing]
         # What is estimated is saved by the same thread, so that nothing is kept longer than needed.
-        for _ in self._estimate(
-            treebank, [members[number] for number in missing], lambda g, n: save(g, targets[n])
-        ):
-            pass
+        self._estimate(
+            banks,
+            [members[number] for number in missing],
+            lambda number, grammar: save(grammar, targets[number]),
+        )
         return files
 
-    def _members(self) -> list[ProjectingEstimator]:
-        quiet = replace(projecting(self.estimator), progress=iter)
-        return [replace(quiet, noise=noise) for noise in self.noises()]
+    def _forms(self, treebank: Treebank) -> dict[Transform | None, Treebank]:
+        """The trees in each form that is asked for."""
+        if not self.transforms:
+            return {None: treebank}
+        forest = Forest.from_trees(treebank.trees())
+        return {
+            transform: replace(transform.apply(forest), cleaning=treebank.cleaning)
+            for transform in self.transforms
+        }
 
     def _estimate(
         self,
-        treebank: Treebank,
-        members: Sequence[ProjectingEstimator],
-        finish: Callable[[Grammar, int], Model],
-    ) -> Iterator[Model]:
-        """Estimate in parallel, finish each grammar, given its number, and yield in order."""
-        if not members:
-            return
-        projected = self.estimator.project(treebank)
+        banks: Mapping[Transform | None, Treebank],
+        members: Sequence[Member],
+        finish: Callable[[int, Grammar], object],
+    ) -> None:
+        """Estimate in parallel, and finish each grammar, given its number."""
         stopped = Event()
 
         def unless_stopped(items: Iterable[int]) -> Iterator[int]:
@@ -162,20 +211,50 @@ class NoisyModels:
                     raise CancelledError
                 yield item
 
-        def estimate(number: int) -> Model:
-            member = replace(members[number], progress=unless_stopped)
-            return finish(member.estimate(projected), number)
+        def estimate(number: int) -> None:
+            estimator = replace(members[number].estimator, progress=unless_stopped)
+            bank = banks[members[number].transform]
+            with shared[variants[number]].used(lambda: estimator.project(bank)) as projected:
+                grammar = estimator.estimate(projected)
+            finish(number, grammar)
 
+        kinds: dict[tuple[Transform | None, str | FeatureSet], int] = {}
+        variants = [
+            kinds.setdefault((own.transform, own.estimator.features), len(kinds)) for own in members
+        ]
+        shared = [_Shared(variants.count(variant)) for variant in range(len(kinds))]
+        jobs = thread_count(self.n_jobs)
+        # Threads do not wait for each other's projections, and these are not there all at once.
+        order = sorted(range(len(members)), key=lambda number: (variants[number] // jobs, number))
         # Threads set and reset the number of BLAS threads; this is what they reset it to.
-        with one_thread(), ThreadPoolExecutor(thread_count(self.n_jobs)) as pool:
+        with one_thread(), ThreadPoolExecutor(jobs) as pool:
             try:
-                results = pool.map(estimate, range(len(members)))
-                for _ in self.progress(range(len(members))):
-                    yield next(results)
+                results = pool.map(estimate, order)
+                for _ in self.progress(range(len(order))):
+                    next(results)
             finally:
                 # After Ctrl-C or an error, the pool would wait for all other models.
                 stopped.set()
                 pool.shutdown(wait=False, cancel_futures=True)
+
+
+class _Shared:
+    """What several threads use: the first of them makes it, and after the last it is gone."""
+
+    def __init__(self, uses: int) -> None:
+        self._lock = Lock()
+        self._left = uses
+        self._made: ProjectedTreebank | None = None
+
+    @contextmanager
+    def used(self, make: Callable[[], ProjectedTreebank]) -> Iterator[ProjectedTreebank]:
+        with self._lock:
+            made = self._made = self._made or make()
+        yield made
+        with self._lock:
+            self._left -= 1
+            if not self._left:
+                self._made = None
 
 
 def _differences(file: Path, provenance: dict[str, Any]) -> set[str] | None:

@@ -14,12 +14,14 @@ __all__ = ["draw_rows", "table_lines"]
 def table_lines(rows: Sequence[Row]) -> list[str]:
     """The lines of a table in Markdown: names of columns, a rule, and a line for each row.
 
-    >>> for line in table_lines([{"trees": 2_000, "F1": 81.234}, {"trees": 4_000, "F1": 83.0}]):
+    What is None is not there.
+
+    >>> for line in table_lines([{"trees": 2_000, "F1": 81.234}, {"trees": 4_000, "F1": None}]):
     ...     print(line)
     | trees | F1 |
     | --- | --- |
     | 2,000 | 81.23 |
-    | 4,000 | 83.00 |
+    | 4,000 |  |
     """
     lines = [list(rows[0]), ["---"] * len(rows[0])]
     lines += [[_shown(value) for value in row.values()] for row in rows]
@@ -27,6 +29,8 @@ def table_lines(rows: Sequence[Row]) -> list[str]:
 
 
 def _shown(value: object) -> str:
+    if value is None:
+        return ""
     if isinstance(value, float):
         return f"{value:.2f}" if abs(value) < 1000 else f"{value:,.0f}"
     return f"{value:,}" if isinstance(value, int) else str(value)
@@ -45,8 +49,9 @@ def draw_rows(
     """Draw columns against another one, as SVG or whatever the name of the file asks for.
 
     Each column has a panel of its own with a line for each value of the column ``by``; or, drawn
-    ``together``, each of those values has a panel with a line for each column. ``logarithmic``:
-    columns whose axes are. This needs matplotlib.
+    ``together``, each of those values has a panel with a line for each column. What a row does not
+    have, or has as None, is left out. ``logarithmic``: columns whose axes are. This needs
+    matplotlib.
     """
     import matplotlib as mpl
 
@@ -57,7 +62,7 @@ def draw_rows(
 
     panels: dict[str, dict[str, list[tuple[Any, Any]]]] = {}
     for row in rows:
-        for column in up:
+        for column in (column for column in up if row.get(column) is not None):
             panel, line = (row[by], column) if together else (column, row[by])
             points = panels.setdefault(panel, {}).setdefault(line, [])
             points.append((row[across], row[column]))

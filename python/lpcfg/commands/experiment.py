@@ -18,6 +18,7 @@ from lpcfg.commands.common import (
     add_seed,
     count,
     say,
+    several,
 )
 from lpcfg.commands.estimators import (
     ESTIMATORS,
@@ -26,17 +27,15 @@ from lpcfg.commands.estimators import (
     default_vertical,
 )
 from lpcfg.commands.family import add_family, check_folder, noisy_models
+from lpcfg.commands.reranking import RERANKING as RERANKING_OPTIONS
+from lpcfg.commands.reranking import add_reranking, reranking_options
 from lpcfg.errors import InputError, TreebankError
-from lpcfg.experiments import (
-    COMBINATIONS,
-    Subject,
-    learning_trial,
-    nested_samples,
-    noise_trials,
-)
+from lpcfg.experiments import Subject, learning_trial, nested_samples
 from lpcfg.forest import Forest
 from lpcfg.lexicon_options import LexiconOptions
+from lpcfg.noise_trials import COMBINATIONS, RERANKING, noise_trials
 from lpcfg.reader import ReadReport, read_forest
+from lpcfg.reranker import Reranker
 from lpcfg.transform import Transform
 from lpcfg.tree import Tree
 from lpcfg.trial_report import draw_rows, table_lines
@@ -51,7 +50,11 @@ _HALVINGS = 4
 _NUMBERS = (1, 2, 4, 8, 16, 24, 32)
 
 #: Options, and the experiments without which they do nothing.
-_OWN = {"sizes": "size", "numbers": "states", "noise": "noise", "sigma": "noise", "models": "noise"}
+_OWN = {
+    "sizes": "size",
+    "numbers": "states",
+    **dict.fromkeys(["noise", "sigma", "models", "rerank", *RERANKING_OPTIONS], "noise"),
+}
 
 
 def add(commands: Commands) -> None:
@@ -73,19 +76,19 @@ def add(commands: Commands) -> None:
     )
     parser.add_argument(
         "--estimators",
-        type=lambda text: text.split(","),
+        type=several(str),
         metavar="NAME[,NAME...]",
         help=f"of {', '.join(ESTIMATORS)} (default: depends on the experiment)",
     )
     parser.add_argument(
         "--sizes",
-        type=_counts,
+        type=several(count),
         metavar="N[,N...]",
         help=f"size: how many trees are learnt from (default: all, halved {_HALVINGS} times)",
     )
     parser.add_argument(
         "--numbers",
-        type=_counts,
+        type=several(count),
         metavar="M[,M...]",
         help=f"states: how many states there are (default: {','.join(map(str, _NUMBERS))})",
     )
@@ -97,13 +100,13 @@ def add(commands: Commands) -> None:
     )
     add_seed(parser, "for all that is drawn at random")
     add_family(parser, "noise: what kinds are compared (default: all)")
+    add_reranking(
+        parser.add_argument_group("choosing among the best trees"),
+        "noise: learn a reranker over each combination, which takes long",
+    )
     add_on_error(parser)
     add_jobs(parser)
     add_quiet(parser)
-
-
-def _counts(text: str) -> list[int]:
-    return [count(number) for number in text.split(",")]
 
 
 def _run(options: argparse.Namespace) -> None:
@@ -116,7 +119,7 @@ def _run(options: argparse.Namespace) -> None:
             f"{', '.join(ESTIMATORS)}"
         )
     for option, owner in _OWN.items():
-        if getattr(options, option) is not None and options.experiment != owner:
+        if getattr(options, option) not in (None, False) and options.experiment != owner:
             raise InputError(f"--{option} does nothing in the experiment {options.experiment}")
     choice.check(options, names)
     forest, parsed = (_forest(source, options) for source in (options.train, options.dev))
@@ -211,6 +214,9 @@ def _estimators(
 def _check_noise(options: argparse.Namespace, names: Sequence[str]) -> None:
     for name in names:
         noisy_models(_subject(name, options).estimator, options)
+    for option in RERANKING_OPTIONS:
+        if getattr(options, option) is not None and not options.rerank:
+            raise InputError(f"--{option} does nothing without --rerank")
 
 
 def _noise(
@@ -222,7 +228,9 @@ def _noise(
         folder = Path(options.output, f"{name}-models")
         folder.mkdir(exist_ok=True)
         treebank = subject.transform.apply(forest)
-        for trial in noise_trials(noisy_models(subject.estimator, options), treebank, gold, folder):
+        family = noisy_models(subject.estimator, options)
+        reranker = Reranker(**reranking_options(options)) if options.rerank else None
+        for trial in noise_trials(family, treebank, gold, folder, reranker):
             yield trial._replace(settings={"estimator": name, **trial.settings})
 
 
@@ -271,7 +279,7 @@ _EXPERIMENTS = {
         ("clustering",),
         {
             "across": "noise",
-            "up": (*COMBINATIONS, "oracle"),
+            "up": (*COMBINATIONS, RERANKING, "oracle"),
             "together": True,
         },
         _check_noise,

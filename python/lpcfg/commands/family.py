@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from pathlib import Path
 
 from lpcfg.clustering import ClusteringEstimator
-from lpcfg.commands.common import count, given, number, progress, say
+from lpcfg.commands.common import count, given, number, progress, say, several
 from lpcfg.errors import InputError
 from lpcfg.estimator import Estimator
 from lpcfg.noise import NOISES
 from lpcfg.noisy_models import NoisyModels, projecting
 from lpcfg.parser_file import holds_parser
+from lpcfg.transform import Transform
 from lpcfg.treebank import Treebank
 
 __all__ = ["add_family", "check_folder", "noisy_models", "train_family"]
@@ -30,13 +32,13 @@ def add_family(parser: argparse.ArgumentParser, about: str) -> None:
     group = parser.add_argument_group("several models (spectral, clustering, pivot)")
     group.add_argument(
         "--noise",
-        type=lambda text: text.split(","),
+        type=several(str),
         metavar="KIND[,KIND...]",
         help=f"{about}; the kinds are {', '.join(NOISES)}",
     )
     group.add_argument(
         "--sigma",
-        type=lambda text: [number(part) for part in text.split(",")],
+        type=several(number),
         metavar="S[,S...]",
         help="how much noise; models take turns with all kinds and amounts "
         f"(default: {','.join(map(str, defaults.sigmas))})",
@@ -81,7 +83,12 @@ def train_family(family: NoisyModels, treebank: Treebank, target: Path, quiet: b
     say(f"{len(files)} models in {target}, {size / 1e6:.1f} MB", quiet)
 
 
-def noisy_models(estimator: Estimator, options: argparse.Namespace) -> NoisyModels:
+def noisy_models(
+    estimator: Estimator,
+    options: argparse.Namespace,
+    transforms: Sequence[Transform] = (),
+    features: Sequence[str] = (),
+) -> NoisyModels:
     """The family of models that was asked for, if there can be one.
 
     >>> parser = argparse.ArgumentParser()
@@ -94,6 +101,8 @@ def noisy_models(estimator: Estimator, options: argparse.Namespace) -> NoisyMode
         projecting(estimator),
         n_jobs=options.jobs,
         progress=lambda models: progress(models, options.quiet, unit=" models"),
+        transforms=transforms,
+        features=features,
         **given(kinds=options.noise, sigmas=options.sigma, models=options.models),
     )
     # Noise that cannot be is noticed here, before a treebank is read.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from itertools import product
 from pathlib import Path
 
 from lpcfg.clean import Cleaning
@@ -15,9 +16,10 @@ from lpcfg.commands.common import (
     add_seed,
     check_target,
     count,
-    given,
+    one_of,
     progress,
     say,
+    several,
 )
 from lpcfg.commands.estimators import (
     add_estimators,
@@ -26,6 +28,7 @@ from lpcfg.commands.estimators import (
     lexicon_options,
 )
 from lpcfg.commands.family import add_family, check_folder, noisy_models, train_family
+from lpcfg.commands.reranking import RERANKING, add_reranking, reranking_options
 from lpcfg.errors import InputError
 from lpcfg.grammar_file import save
 from lpcfg.lexicon_options import LexiconOptions
@@ -38,7 +41,10 @@ from lpcfg.treebank import Treebank
 __all__ = ["add"]
 
 #: Options, and those without which they do nothing.
-_NEEDED = {"sigma": "noise", "models": "noise", "candidates": "rerank", "folds": "rerank"}
+_NEEDED = {"sigma": "noise", "models": "noise", **dict.fromkeys(RERANKING, "rerank")}
+
+#: Options of which there can be several where there are several models.
+_TURNS = ("binarize", "vertical", "horizontal", "features")
 
 
 def add(commands: Commands) -> None:
@@ -53,7 +59,13 @@ def add(commands: Commands) -> None:
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the file to write")
     add_on_error(parser)
     add_seed(parser, "for estimators that draw random numbers; pcfg does not")
-    _add_transform(parser.add_argument_group("how trees become binary"))
+    _add_transform(
+        parser.add_argument_group(
+            "how trees become binary",
+            "With --noise, several of SIDE, V and H can be given, with commas between them: models "
+            "take turns with all forms of trees, so that they differ more.",
+        )
+    )
     _add_cleaning(parser.add_argument_group("what is removed from trees"))
     _add_lexicon(parser.add_argument_group("words"))
     parser.add_argument(
@@ -66,7 +78,10 @@ def add(commands: Commands) -> None:
         "commands take in place of one model; those that are there already are not trained again",
     )
     add_jobs(parser)
-    _add_reranker(parser.add_argument_group("choosing among the best trees"))
+    add_reranking(
+        parser.add_argument_group("choosing among the best trees"),
+        "learn a reranker over the best trees of the grammar; MODEL becomes a folder",
+    )
     add_quiet(parser)
 
 
@@ -74,21 +89,22 @@ def _add_transform(group: argparse._ArgumentGroup) -> None:
     defaults = Transform()
     group.add_argument(
         "--binarize",
-        choices=("left", "right"),
-        default=defaults.binarize,
-        help=f"the side to which long rules branch (default: {defaults.binarize})",
+        type=several(one_of("left", "right")),
+        default=[defaults.binarize],
+        metavar="SIDE",
+        help=f"the side to which long rules branch, left or right (default: {defaults.binarize})",
     )
     group.add_argument(
         "--vertical",
-        type=count,
+        type=several(count),
         metavar="V",
         help=f"ancestors remembered (default: {defaults.vertical}; 0 for estimators whose states "
         "find out about their context by themselves: clustering, pivot, em and split-merge)",
     )
     group.add_argument(
         "--horizontal",
-        type=_order,
-        default=defaults.horizontal,
+        type=several(_order),
+        default=[defaults.horizontal],
         metavar="H",
         help=f"siblings remembered; inf for all (default: {defaults.horizontal})",
     )
@@ -151,37 +167,37 @@ def _add_lexicon(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _add_reranker(group: argparse._ArgumentGroup) -> None:
-    defaults = Reranker()
-    group.add_argument(
-        "--rerank",
-        action="store_true",
-        help="learn a reranker over the best trees of the grammar; MODEL becomes a folder",
-    )
-    group.add_argument(
-        "--candidates",
-        type=count,
-        metavar="K",
-        help=f"how many trees it chooses from (default: {defaults.candidates})",
-    )
-    group.add_argument(
-        "--folds",
-        type=count,
-        metavar="N",
-        help="the treebank is cut into N parts, each of which a grammar learnt from the others "
-        f"parses to teach the reranker (default: {defaults.folds})",
-    )
-
-
 def _check_options(options: argparse.Namespace) -> None:
     """Complain about options that exclude each other, and those that would do nothing."""
     if options.rerank and options.noise:
         raise InputError("--rerank and --noise: choose one, they make a folder each")
     if options.rerank and options.keep_cycles:
         raise InputError("--rerank and --keep-cycles: choose one, there are cycles in each fold")
+    for option in _TURNS:
+        if len(getattr(options, option) or ()) > 1 and not options.noise:
+            raise InputError(f"--{option}: name one, or add --noise for models that take turns")
     for option, needed in _NEEDED.items():
         if getattr(options, option) is not None and not getattr(options, needed):
             raise InputError(f"--{option} does nothing without --{needed}")
+
+
+def _transforms(options: argparse.Namespace) -> list[Transform]:
+    """All forms of trees that were asked for."""
+    collapse = not options.keep_unary
+    verticals = options.vertical or [default_vertical(options)]
+    return [
+        Transform(
+            binarize=side,
+            horizontal=horizontal,
+            vertical=vertical,
+            annotate=options.annotate,
+            annotate_preterminals=not options.plain_tags,
+            collapse_root=collapse,
+            collapse_inside=collapse,
+            collapse_preterminals=collapse,
+        )
+        for vertical, horizontal, side in product(verticals, options.horizontal, options.binarize)
+    ]
 
 
 def _train(options: argparse.Namespace) -> None:
@@ -198,18 +214,13 @@ def _train(options: argparse.Namespace) -> None:
         if Path(options.tagger).resolve() == target.resolve():
             raise InputError(f"{target}: grammar and tagger need a file each")
     estimator = build_estimator(options)
-    family = noisy_models(estimator, options) if options.noise else None
-    collapse = not options.keep_unary
-    transform = Transform(
-        binarize=options.binarize,
-        horizontal=options.horizontal,
-        vertical=default_vertical(options) if options.vertical is None else options.vertical,
-        annotate=options.annotate,
-        annotate_preterminals=not options.plain_tags,
-        collapse_root=collapse,
-        collapse_inside=collapse,
-        collapse_preterminals=collapse,
-    )
+    transforms = _transforms(options)
+    family = None
+    if options.noise:
+        # What all models have in common is that of the treebank and of the estimator.
+        forms = transforms if len(transforms) > 1 else ()
+        features = options.features if len(options.features) > 1 else ()
+        family = noisy_models(estimator, options, forms, features)
     report = ReadReport()
     treebank = Treebank.read(
         options.treebank,
@@ -219,7 +230,7 @@ def _train(options: argparse.Namespace) -> None:
             merge_repeated=not options.keep_repeated,
             root_label=None if options.root_label == "keep" else options.root_label,
         ),
-        transform=transform,
+        transform=transforms[0],
         on_error=options.on_error,
         report=report,
     )
@@ -229,9 +240,8 @@ def _train(options: argparse.Namespace) -> None:
     elif options.rerank:
         reranker = Reranker(
             [estimator],
-            n_jobs=options.jobs,
             progress=lambda folds: progress(folds, options.quiet, unit=" folds"),
-            **given(candidates=options.candidates, folds=options.folds),
+            **reranking_options(options),
         )
         reranker.fit(treebank).save(target)
         size = sum(file.stat().st_size for file in target.iterdir())

@@ -1,0 +1,48 @@
+"""The options of rerankers on the command line."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from lpcfg.commands.common import count, given
+from lpcfg.reranker import Reranker
+
+__all__ = ["RERANKING", "add_reranking", "reranking_options"]
+
+#: Options that do nothing without ``--rerank``.
+RERANKING = ("candidates", "folds")
+
+
+def add_reranking(group: argparse._ArgumentGroup, about: str) -> None:
+    """Declare the options; the help says what ``--rerank`` is for.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_reranking(parser.add_argument_group("reranking"), "choose")
+    >>> parser.parse_args(["--rerank", "--folds", "3"]).folds
+    3
+    """
+    defaults = Reranker()
+    group.add_argument("--rerank", action="store_true", help=about)
+    group.add_argument(
+        "--candidates",
+        type=count,
+        metavar="K",
+        help=f"how many trees it chooses from (default: {defaults.candidates})",
+    )
+    group.add_argument(
+        "--folds",
+        type=count,
+        metavar="N",
+        help="the treebank is cut into N parts, each of which a grammar learnt from the others "
+        f"parses to teach the reranker (default: {defaults.folds})",
+    )
+
+
+def reranking_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of :class:`~lpcfg.Reranker` that were given.
+
+    >>> reranking_options(argparse.Namespace(candidates=None, folds=3, jobs=1))
+    {'n_jobs': 1, 'folds': 3}
+    """
+    return {"n_jobs": options.jobs, **given(candidates=options.candidates, folds=options.folds)}
