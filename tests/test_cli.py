@@ -205,6 +205,15 @@ def test_train_a_family_of_models_and_parse_with_it(run, files):
     assert sorted(file.name for file in (files / "family").iterdir()) == names
     assert load("family/00-add-0.1.lpcfg").provenance["restarts"] == 1
     assert run("parse", "family", "-i", "text.txt")[0] == 0
+    forms = "--binarize left,right --vertical 0,1 --features compact,full"
+    code, _, said = run("train", "gold.mrg", "-o", "forms", *options.split(), *forms.split())
+    assert code == 0
+    transforms = [load(file).transform for file in sorted((files / "forms").iterdir())]
+    found = [(transform.vertical, transform.binarize) for transform in transforms]
+    assert found == [(0, "left"), (0, "right"), (1, "left")]
+    for several in ("--binarize left,right", "--vertical 0,1", "--horizontal 0,inf"):
+        message = refused(run("train", "gold.mrg", "-o", "new.lpcfg", *several.split()))
+        assert message.endswith("name one, or add --noise for models that take turns")
     noise = ("--noise", "add")
     message = refused(run("train", "gold.mrg", "-o", "model.lpcfg", *noise))
     assert message == "model.lpcfg: this is a file; name a folder for the models"

@@ -106,6 +106,37 @@ def test_models_differ_by_their_noise_and_not_by_the_threads(estimator):
     lpcfg.Parser(families[0]).parse(words=["It", "rained", "."])
 
 
+SIDES = [lpcfg.Transform(vertical=0, binarize=side) for side in ("left", "right")]
+
+
+def test_models_take_turns_with_trees_features_and_noise(tmp_path):
+    family = NoisyModels(CLUSTERING, models=9, transforms=SIDES, features=("compact", "full"))
+    members = family.members()
+    turns = [(own.transform.binarize, own.estimator.features) for own in members]
+    assert turns[:4] == [(s, f) for f in ("compact", "full") for s in ("left", "right")]
+    assert turns[4:8] == turns[:4]
+    # The next time, the same trees and features meet another noise.
+    kinds = [own.estimator.noise.kind for own in members]
+    assert all(first != second for first, second in zip(kinds[:4], kinds[4:8], strict=True))
+    # What is learnt is what each member learns by itself, whatever is shared and by how many.
+    families = [replace(family, n_jobs=jobs).fit(BANK).grammars_ for jobs in (1, 3)]
+    for grammar, other, member in zip(*families, members, strict=True):
+        assert grammar.transform == member.transform
+        bank = Treebank.from_trees(BANK.trees(), transform=member.transform)
+        alone = member.estimator.fit(bank).grammar_
+        assert grammar.provenance == other.provenance == alone.provenance
+        for name, values in grammar.latent.arrays.items():
+            assert values.tobytes() == other.latent.arrays[name].tobytes(), name
+            assert values.tobytes() == alone.latent.arrays[name].tobytes(), name
+    files = family.train(BANK, tmp_path)
+    times = [file.stat().st_mtime_ns for file in files]
+    assert family.train(BANK, tmp_path) == files
+    assert [file.stat().st_mtime_ns for file in files] == times
+    joint = lpcfg.Ensemble(lpcfg.load_many(tmp_path))
+    assert len(joint.members) == 2
+    joint.parse(words=["It", "rained", "."])
+
+
 def test_training_is_taken_up_where_it_was_left(tmp_path):
     family = NoisyModels(CLUSTERING, models=4)
     files = family.train(BANK, tmp_path)
