@@ -240,6 +240,25 @@ def test_candidates_of_all_parsers_are_there_once(fitted: Reranker) -> None:
         assert {tree for tree, _ in parse.candidates} <= set(candidates.trees)
 
 
+def test_members_of_an_ensemble_have_a_say_too(tmp_path: Path) -> None:
+    treebank = Treebank.from_trees(lpcfg.embedded_trees())
+    pcfg = lpcfg.PCFGEstimator()
+    left = lpcfg.Transformed(pcfg, lpcfg.Transform(binarize="left"))
+    reranker = Reranker([(pcfg, left), pcfg], folds=2, candidates=3, least=1, n_jobs=1)
+    reranker.fit(treebank)
+    words = ["The", "dog", "saw", "him", "with", "them", "."]
+    (candidates,) = reranker.propose(words=[words])
+    assert candidates.scores.shape == (len(candidates), 4 * len(SCORES))
+    ensemble = reranker.parsers_[0]
+    assert isinstance(ensemble, lpcfg.Ensemble)
+    assert candidates.trees[0] == ensemble.parse(words=words)
+    for member in ensemble.members:
+        own = member.analyze(words=words, candidates=3).candidates
+        assert {tree for tree, _ in own} <= set(candidates.trees)
+    reranker.save(tmp_path / "model")
+    assert Reranker.load(tmp_path / "model").parse(words=words) == reranker.parse(words=words)
+
+
 def test_the_same_trees_give_the_same_model_whatever_the_threads(fitted: Reranker) -> None:
     treebank = Treebank.from_trees(lpcfg.embedded_trees())
     again = Reranker(fitted.estimators, folds=3, candidates=6, least=1, n_jobs=2).fit(treebank)

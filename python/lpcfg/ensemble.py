@@ -134,16 +134,39 @@ class Ensemble(SentenceParser):
         >>> [parse.status for parse in Ensemble([grammar]).analyze_many([["NP", "VP"], ["VP"]])]
         ['parsed', 'fragments']
         """
+        parts = self.analyze_parts(tags, words=words, candidates=candidates, batch_size=batch_size)
+        return (parses[-1] for parses in parts)
+
+    def analyze_parts(
+        self,
+        tags: Iterable[Tags] | None = None,
+        *,
+        words: Iterable[Sequence[str]] | None = None,
+        candidates: int = 1,
+        batch_size: int = BATCH,
+    ) -> Iterator[tuple[Parse, ...]]:
+        r"""For each sentence the parses of the members, and after these that of the ensemble.
+
+        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+        >>> ensemble = Ensemble([grammar, Parser(grammar)])
+        >>> [len(parses) for parses in ensemble.analyze_parts(words=[["it", "rained"]])]
+        [3]
+        """
         check_positive("candidates", candidates)
         check_positive("batch_size", batch_size)
         together = analyze_together(
-            self.members, tags, words, candidates=candidates, batch_size=batch_size
+            [member.analyze_many for member in self.members],
+            tags,
+            words,
+            candidates=candidates,
+            marginals=True,
+            batch_size=batch_size,
         )
         return self._combined(together, candidates, batch_size)
 
     def _combined(
         self, together: Iterator[tuple[Parse, ...]], candidates: int, batch_size: int
-    ) -> Iterator[Parse]:
+    ) -> Iterator[tuple[Parse, ...]]:
         tags = self.tags
         while batch := list(islice(together, batch_size)):
             votes = [Votes(parses, self.weights) for parses in batch]
@@ -158,13 +181,14 @@ class Ensemble(SentenceParser):
             ]
             trees = covering_trees(coverages, self.n_jobs)
             for row, tree in enumerate(trees):
-                yield parse_of(
+                own = parse_of(
                     votes[row].candidates(tree, coverages[row], candidates),
                     tables[row],
                     status=votes[row].status,
                     sentence_log_probability=votes[row].log_probability(),
                     conditional=votes[row].conditional,
                 )
+                yield *batch[row], own
 
 
 def joint_parser(

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Self
 
-from lpcfg.candidates import Candidates, merge_candidates
-from lpcfg.ensemble import joint_parser
+from lpcfg.candidates import SCORES, Candidates, merge_candidates
+from lpcfg.ensemble import Ensemble, joint_parser
 from lpcfg.errors import InputError, ModelFileError
 from lpcfg.estimator import Estimator
 from lpcfg.grammar import Grammar
@@ -32,12 +32,12 @@ _OPTIONS = ("candidates", "folds", "penalty", "least", "iterations", "decoder")
 class Reranker(SentenceParser):
     """Chooses among the ``candidates`` best trees of parsers (Charniak & Johnson 2005).
 
-    ``estimators`` learn a grammar each; several in a tuple parse together, as one parser or an
-    ensemble. The features are patterns in the trees (:mod:`lpcfg.candidate_features`) that tell
-    the candidates of ``least`` sentences apart, and what the parsers think of the trees. The
-    weights are those of a log-linear model whose choices may expect the best F1, with a quadratic
-    ``penalty``, after at most so many ``iterations``. ``decoder``, ``prune``, ``memory`` and
-    ``n_jobs`` are those of the parsers.
+    ``estimators`` learn a grammar each; several in a tuple parse together, as one parser or as an
+    ensemble, of which each member proposes trees and judges them too. The features are patterns in
+    the trees (:mod:`lpcfg.candidate_features`) that tell the candidates of ``least`` sentences
+    apart, and what the parsers think of the trees. The weights are those of a log-linear model
+    whose choices may expect the best F1, with a quadratic ``penalty``, after at most so many
+    ``iterations``. ``decoder``, ``prune``, ``memory`` and ``n_jobs`` are those of the parsers.
 
     Grammars know the trees they were learnt from too well, so :meth:`fit` makes candidates by cross
     fitting: each of the ``folds`` is parsed by grammars that were learnt from the other ones.
@@ -173,9 +173,17 @@ class Reranker(SentenceParser):
         [5]
         """
         together = analyze_together(
-            self.parsers_, tags, words, candidates=self.candidates, batch_size=batch_size
+            [parser.analyze_parts for parser in self.parsers_],
+            tags,
+            words,
+            candidates=self.candidates,
+            batch_size=batch_size,
         )
-        return map(merge_candidates, together)
+        # What parts find is there as well, but what they make together comes first.
+        return (
+            merge_candidates([parse for parts in several for parse in reversed(parts)])
+            for several in together
+        )
 
     def analyze_many(
         self,
@@ -259,5 +267,11 @@ class Reranker(SentenceParser):
             reranker._use(grammars)
         except InputError as error:
             raise ModelFileError(f"{folder}: {error}") from error
+        voices = sum(
+            1 + len(parser.members) if isinstance(parser, Ensemble) else 1
+            for parser in reranker.parsers_
+        )
+        if len(model.score_weights) != voices * len(SCORES):
+            raise ModelFileError(f"{folder}: there must be score_weights for {voices} parsers")
         reranker.model_ = model
         return reranker

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lpcfg.candidates import SCORES
 from lpcfg.errors import ModelFileError
 from lpcfg.grammar import Grammar
 from lpcfg.grammar_file import load, save
@@ -79,7 +78,7 @@ def read_reranker(
         raise ModelFileError(f"{file.path}: 'parsers' must be lists of names of files")
     grammars = [[load(Path(folder, name)) for name in names] for names in parsers]
     weights = file.array("weights", np.float32, (len(keys),))
-    score_weights = file.array("score_weights", np.float64, (len(SCORES) * len(parsers),))
+    score_weights = file.array("score_weights", np.float64, (None,))
     if not (np.isfinite(weights).all() and np.isfinite(score_weights).all()):
         raise ModelFileError(f"{file.path}: the weights must be finite")
     return RerankerModel(score_weights, keys, weights), grammars, document["options"]

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import tee
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from lpcfg.grammar import Grammar
 from lpcfg.marginal_table import MarginalTable
@@ -20,6 +20,8 @@ BATCH = 256
 
 #: The tags of a sentence; None is for the parser to find.
 Tags: TypeAlias = Sequence[str | None]
+
+Found = TypeVar("Found")
 
 
 class SentenceParser(Protocol):
@@ -63,6 +65,28 @@ class SentenceParser(Protocol):
         batch_size: int = BATCH,
     ) -> Iterator[Parse]:
         """What :meth:`analyze` gives, for many sentences, lazily and in their order."""
+
+    def analyze_parts(
+        self,
+        tags: Iterable[Tags] | None = None,
+        *,
+        words: Iterable[Sequence[str]] | None = None,
+        candidates: int = 1,
+        batch_size: int = BATCH,
+    ) -> Iterator[tuple[Parse, ...]]:
+        r"""For each sentence the parse, and before it those that it was made of, if it was.
+
+        All of them have their marginals.
+
+        >>> from lpcfg import Parser
+        >>> parser = Parser(Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'"))
+        >>> [len(parses) for parses in parser.analyze_parts(words=[["it", "rained"]])]
+        [1]
+        """
+        parses = self.analyze_many(
+            tags, words=words, candidates=candidates, marginals=True, batch_size=batch_size
+        )
+        return ((parse,) for parse in parses)
 
     def parse_many(
         self,
@@ -144,29 +168,25 @@ class SentenceParser(Protocol):
 
 
 def analyze_together(
-    parsers: Sequence[SentenceParser],
+    methods: Sequence[Callable[..., Iterator[Found]]],
     tags: Iterable[Tags] | None,
     words: Iterable[Sequence[str]] | None,
-    *,
-    candidates: int,
-    batch_size: int,
-) -> Iterator[tuple[Parse, ...]]:
-    r"""The parses of each sentence by several parsers, with marginals, lazily.
+    **options: object,
+) -> Iterator[tuple[Found, ...]]:
+    r"""What methods of several parsers find for each sentence, lazily.
 
     >>> from lpcfg import Parser
     >>> parser = Parser(Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'"))
     >>> sentences = iter([["it", "rained"]])
-    >>> together = analyze_together([parser] * 2, None, sentences, candidates=1, batch_size=1)
-    >>> [[str(parse.tree) for parse in parses] for parses in together]
+    >>> together = analyze_together([parser.parse_many] * 2, None, sentences, batch_size=1)
+    >>> [[str(tree) for tree in trees] for trees in together]
     [['(S (NP it) (VP rained))', '(S (NP it) (VP rained))']]
     """
-    count = len(parsers)
+    count = len(methods)
     own_tags = [None] * count if tags is None else tee(tags, count)
     own_words = [None] * count if words is None else tee(words, count)
-    parses = [
-        parser.analyze_many(
-            tags, words=words, candidates=candidates, marginals=True, batch_size=batch_size
-        )
-        for parser, tags, words in zip(parsers, own_tags, own_words, strict=True)
+    found = [
+        method(tags, words=words, **options)
+        for method, tags, words in zip(methods, own_tags, own_words, strict=True)
     ]
-    return zip(*parses, strict=True)
+    return zip(*found, strict=True)
