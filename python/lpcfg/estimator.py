@@ -49,8 +49,5 @@ class Transformed:
         >>> Transformed(PCFGEstimator(), Transform()).fit(treebank).grammar_.tags
         ('NN',)
         """
-        other = Treebank.from_trees(
-            treebank.trees(), cleaning=treebank.cleaning, transform=self.transform
-        )
-        self.grammar_ = self.estimator.fit(other).grammar_
+        self.grammar_ = self.estimator.fit(treebank.transformed(self.transform)).grammar_
         return self

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple, Self
 
 from lpcfg.errors import InputError, ModelFileError
 from lpcfg.features import FeatureSet
-from lpcfg.forest import Forest
 from lpcfg.grammar import Grammar
 from lpcfg.grammar_file import is_model_file, load_provenance, save
 from lpcfg.noise import NOISES, Noise, NoiseKind
@@ -190,11 +189,7 @@ class NoisyModels:
         """The trees in each form that is asked for."""
         if not self.transforms:
             return {None: treebank}
-        forest = Forest.from_trees(treebank.trees())
-        return {
-            transform: replace(transform.apply(forest), cleaning=treebank.cleaning)
-            for transform in self.transforms
-        }
+        return {transform: treebank.transformed(transform) for transform in self.transforms}
 
     def _estimate(
         self,

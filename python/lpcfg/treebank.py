@@ -143,6 +143,15 @@ class Treebank:
         """
         return self.transform.invert(self)
 
+    def transformed(self, transform: Transform) -> Treebank:
+        """The same trees in another form.
+
+        >>> bank = Treebank.from_trees([Tree.from_string("(X (A a) (B b) (C c))")])
+        >>> print(*bank.transformed(Transform(binarize="left")).symbols)
+        A^X B^X @X[B] C^X X
+        """
+        return replace(transform.apply(self.transform.invert_columns(self)), cleaning=self.cleaning)
+
     def sentences(self) -> list[tuple[list[str], list[str]]]:
         """The words and the tags of each sentence.
 
