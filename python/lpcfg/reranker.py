@@ -55,7 +55,7 @@ class Reranker(SentenceParser):
     estimators: Sequence[Estimator | Sequence[Estimator]] = ()
     candidates: int = 30
     folds: int = 5
-    penalty: float = 100.0
+    penalty: float = 30.0
     least: int = 5
     iterations: int = 200
     decoder: str = "max-f1"
