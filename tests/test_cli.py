@@ -171,10 +171,12 @@ def test_train_with_the_options_of_a_spectral_cut(run):
 
 
 def test_train_by_clustering_then_annotate_and_explain(run, files):
-    options = "--estimator clustering --states 3,2 --rank 4 --restarts 2 --softness 0.5 --ramp 5,50"
+    options = "--estimator clustering --states 3,2 --rank 4 --restarts 2 --softness 0.5"
+    options += " --ramp 5,50 --smoothing 1"
     assert run("train", "gold.mrg", "-o", "new.lpcfg", "--vertical", "1", *options.split())[0] == 0
     provenance = load("new.lpcfg").provenance
-    assert [provenance[name] for name in ("states", "rank", "restarts")] == [[3, 2], 4, 2]
+    names = ("states", "rank", "restarts", "softness", "smoothing")
+    assert [provenance[name] for name in names] == [[3, 2], 4, 2, 0.5, 1.0]
     code, annotated, said = run("annotate", "new.lpcfg", "gold.mrg", "-j", "1")
     assert (code, said) == (0, "60 trees read\n")
     trees = [Tree.from_string(line) for line in annotated.splitlines()]
@@ -205,13 +207,19 @@ def test_train_a_family_of_models_and_parse_with_it(run, files):
     assert sorted(file.name for file in (files / "family").iterdir()) == names
     assert load("family/00-add-0.1.lpcfg").provenance["restarts"] == 1
     assert run("parse", "family", "-i", "text.txt")[0] == 0
-    forms = "--binarize left,right --vertical 0,1 --features compact,full"
+    forms = "--binarize left,right --features compact,full"
     code, _, said = run("train", "gold.mrg", "-o", "forms", *options.split(), *forms.split())
     assert code == 0
-    transforms = [load(file).transform for file in sorted((files / "forms").iterdir())]
-    found = [(transform.vertical, transform.binarize) for transform in transforms]
-    assert found == [(0, "left"), (0, "right"), (1, "left")]
-    for several in ("--binarize left,right", "--vertical 0,1", "--horizontal 0,inf"):
+    assert "3 models have 3 of the 4 forms of trees and sets of features" in said
+    models = [load(file) for file in sorted((files / "forms").iterdir())]
+    found = [(own.transform.binarize, len(own.provenance["features"]["inside"])) for own in models]
+    assert found == [("left", 3), ("right", 3), ("left", 8)]
+    for several in (
+        "--binarize left,right",
+        "--vertical 0,1",
+        "--horizontal 0,inf",
+        "--features compact,full",
+    ):
         message = refused(run("train", "gold.mrg", "-o", "new.lpcfg", *several.split()))
         assert message.endswith("name one, or add --noise for models that take turns")
     noise = ("--noise", "add")

@@ -234,6 +234,33 @@ def test_a_grammar_parses_and_survives_a_file(tmp_path):
     assert loaded.provenance["estimator"] == "clustering"
 
 
+def soft_clusters(points, most, softness):
+    rows = np.asarray(points, dtype=np.float32).reshape(-1, 1)
+    projections = NodeProjections(rows, rows, np.ones((1, 1)), np.ones(1))
+    symbol, generator = np.zeros(len(rows), dtype=int), np.random.default_rng(0)
+    return cluster_nodes(symbol, projections, np.array([most]), generator, softness=softness)
+
+
+@pytest.mark.parametrize("softness", [0.0, 1.0, 50.0, 1e6])
+@pytest.mark.parametrize("most", [2, 24])
+def test_every_node_is_in_a_cluster_and_every_cluster_has_a_node(softness, most):
+    points = np.random.default_rng(0).normal(size=600)
+    found = soft_clusters(points, most, softness)
+    np.testing.assert_allclose(found.share.sum(axis=0), 1)
+    assert 1 <= len(found.share) <= 4
+    used = np.unique(found.cluster[found.share > 0])
+    np.testing.assert_array_equal(used, np.arange(len(used)))
+    # The largest come first.
+    sizes = np.bincount(found.cluster.ravel(), found.share.ravel())
+    assert (np.diff(sizes) < 1e-6).all()
+
+
+def test_points_that_hardly_differ_are_clustered():
+    points = [0.0, -0.0, 1.0, 1.0 + 1e-7]
+    found = soft_clusters(points, 3, 1.0)
+    assert found.cluster[0, 0] == found.cluster[0, 1] != found.cluster[0, 2]
+
+
 @pytest.mark.parametrize(
     "options",
     [
@@ -243,6 +270,7 @@ def test_a_grammar_parses_and_survives_a_file(tmp_path):
         {"few": 9, "many": 3},
         {"smoothing": -1},
         {"softness": -1},
+        {"softness": np.inf},
     ],
 )
 def test_impossible_options_are_refused(options):

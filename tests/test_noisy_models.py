@@ -195,6 +195,44 @@ def test_other_estimators_are_refused(tmp_path):
     assert not (tmp_path / "models").exists()
 
 
+def test_every_form_meets_every_noise():
+    family = NoisyModels(
+        CLUSTERING, kinds=("add", "mul"), sigmas=(0.05, 0.2), models=16, transforms=SIDES
+    )
+    met = {
+        (own.transform, own.estimator.noise.kind, own.estimator.noise.sigma)
+        for own in family.members()
+    }
+    assert len(met) == 8
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"transforms": SIDES[0]}, "transforms must be a list"),
+        ({"transforms": ["left"]}, "must not have 'left'"),
+        ({"transforms": [SIDES[0]] * 2}, "differ"),
+        ({"features": "full"}, "features must be a list"),
+        ({"features": ["fully"]}, "not 'fully'"),
+        ({"features": [3]}, "must not have 3"),
+    ],
+)
+def test_forms_and_features_are_checked(options, message):
+    with pytest.raises(InputError, match=message):
+        NoisyModels(CLUSTERING, **options).fit(BANK)
+
+
+def test_what_is_interrupted_in_several_forms_is_whole_or_not_there(tmp_path):
+    def interrupt(models):
+        yield from range(1)
+        raise KeyboardInterrupt
+
+    family = NoisyModels(CLUSTERING, models=6, transforms=SIDES, n_jobs=3, progress=interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        family.train(BANK, tmp_path)
+    assert len(lpcfg.load_many(tmp_path)) == len(list(tmp_path.iterdir()))
+
+
 @pytest.mark.parametrize("options", [{"kinds": ()}, {"sigmas": ()}, {"models": 0}])
 def test_families_without_members_are_refused(options):
     with pytest.raises(InputError):

@@ -206,7 +206,7 @@ def test_grammars_do_not_parse_the_trees_that_they_know() -> None:
     trees = list(lpcfg.embedded_trees())
     watcher = Watcher([])
     Reranker([watcher], folds=3, candidates=3, least=1).fit(Treebank.from_trees(trees))
-    *folds, everything = watcher.seen
+    everything, *folds = watcher.seen
     assert everything == trees
     left_out = [str(tree) for known in folds for tree in trees if tree not in known]
     assert sorted(left_out) == sorted({str(tree) for tree in trees})
@@ -257,6 +257,37 @@ def test_members_of_an_ensemble_have_a_say_too(tmp_path: Path) -> None:
         assert {tree for tree, _ in own} <= set(candidates.trees)
     reranker.save(tmp_path / "model")
     assert Reranker.load(tmp_path / "model").parse(words=words) == reranker.parse(words=words)
+
+
+def test_forms_of_trees_may_happen_to_be_the_same_in_a_fold() -> None:
+    # Where no rule is long, trees that branch to the left and to the right are the same.
+    long = "(S (NP (PRP we)) (VP (VBP eat) (NP (NN {0})) (PP (IN with) (NP (NN {1})))))"
+    short = "(S (NP (PRP we)) (VP (VBP eat) (NP (NP (NN {0})) (PP (IN with) (NP (NN {1}))))))"
+    nouns = ("eggs", "forks", "beans", "cheese")
+    pairs = [(first, second) for first in nouns for second in nouns]
+    trees = [Tree.from_string(long.format(*own)) for own in pairs[:5]]
+    trees += [Tree.from_string(short.format(*own)) for own in pairs]
+    right, left = (
+        lpcfg.Transformed(lpcfg.ClusteringEstimator(states=(1, 1)), lpcfg.Transform(binarize=side))
+        for side in ("right", "left")
+    )
+    # The first of three folds has all trees with long rules.
+    reranker = Reranker([(right, left)], folds=3, candidates=3, least=1, n_jobs=1)
+    reranker.fit(Treebank.from_trees(trees))
+    assert isinstance(reranker.parsers_[0], lpcfg.Ensemble)
+    reranker.parse(words=["we", "eat", "eggs", "with", "forks"])
+
+
+def test_the_probability_of_a_sentence_is_that_of_whole_parsers() -> None:
+    treebank = Treebank.from_trees(lpcfg.embedded_trees())
+    pcfg = lpcfg.PCFGEstimator()
+    left = lpcfg.Transformed(pcfg, lpcfg.Transform(binarize="left"))
+    reranker = Reranker([(pcfg, left, left)], folds=2, candidates=3, least=1, n_jobs=1)
+    reranker.fit(treebank)
+    words = ["The", "dog", "saw", "him", "."]
+    found = reranker.analyze(words=words).sentence_log_probability
+    whole = reranker.parsers_[0].analyze(words=words).sentence_log_probability
+    assert found == pytest.approx(whole)
 
 
 def test_the_same_trees_give_the_same_model_whatever_the_threads(fitted: Reranker) -> None:

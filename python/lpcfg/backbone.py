@@ -8,7 +8,7 @@ from typing import Any
 from lpcfg.errors import InputError
 from lpcfg.grammar import Grammar
 
-__all__ = ["check_same_backbone", "same_backbone"]
+__all__ = ["backbone_classes", "check_same_backbone", "same_backbone"]
 
 #: How many things that differ are named.
 _NAMED = 3
@@ -46,6 +46,24 @@ def same_backbone(first: Grammar, other: Grammar) -> bool:
     False
     """
     return next(_differences(first, other), None) is None
+
+
+def backbone_classes(grammars: Sequence[Grammar]) -> list[list[int]]:
+    r"""The places of grammars, those together that can parse over one chart.
+
+    >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+    >>> backbone_classes([rain, rain])
+    [[0], [1]]
+    """
+    classes: list[list[int]] = []
+    for place, grammar in enumerate(grammars):
+        for own in classes:
+            if same_backbone(grammars[own[0]], grammar):
+                own.append(place)
+                break
+        else:
+            classes.append([place])
+    return classes
 
 
 def _differences(first: Grammar, other: Grammar) -> Iterator[str]:

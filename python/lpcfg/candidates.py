@@ -38,8 +38,9 @@ _LEAST = 1e-4
 class Candidates:
     r"""The candidate trees of a sentence, and what parsers say of them.
 
-    ``scores`` has a row for each tree and :data:`SCORES` for each parser. ``parses`` are those of
-    the parsers, and ``log_probabilities`` those of the trees according to who proposed them first.
+    ``scores`` has a row for each tree and :data:`SCORES` for each parser. ``parses`` are those by
+    which the sentence is as likely as it is, and ``log_probabilities`` those of the trees according
+    to who proposed them first.
 
     >>> from lpcfg import Grammar, Parser
     >>> parser = Parser(Grammar.from_string("S -> X S | S X | X X \n X -> 'ha'"))
@@ -81,8 +82,11 @@ class Candidates:
         )
 
 
-def merge_candidates(parses: Sequence[Parse]) -> Candidates:
+def merge_candidates(parses: Sequence[Parse], whole: Sequence[Parse] | None = None) -> Candidates:
     r"""The different candidates in the parses of one sentence by several parsers.
+
+    Those of parts of a parser may be among them. ``whole`` are those that the probability of the
+    sentence is taken from, all of them by default.
 
     Each parser gives each tree the logarithm of its posterior probability (that of the parser's
     last candidate if it did not propose the tree), whether it proposed it and as which one, the F1
@@ -104,7 +108,10 @@ def merge_candidates(parses: Sequence[Parse]) -> Candidates:
     tags = [[(tag, i, i + 1) for i, tag in enumerate(tree.tags())] for tree in trees]
     scores = [_scores(parse, trees, spans, tags) for parse in parses]
     return Candidates(
-        trees, tuple(log_probabilities.values()), np.concatenate(scores, axis=1), tuple(parses)
+        trees,
+        tuple(log_probabilities.values()),
+        np.concatenate(scores, axis=1),
+        tuple(parses if whole is None else whole),
     )
 
 

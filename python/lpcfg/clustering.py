@@ -115,6 +115,8 @@ class ClusteringEstimator(ProjectingEstimator):
                 raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
         if not 0 <= self.few <= self.many:
             raise InputError(f"few ({self.few}) must be between 0 and many ({self.many})")
-        for name in ("smoothing", "softness", "word_smoothing", "class_smoothing"):
+        for name in ("smoothing", "word_smoothing", "class_smoothing"):
             if not getattr(self, name) >= 0:
                 raise InputError(f"{name} must not be negative, but is {getattr(self, name)}")
+        if not 0 <= self.softness < np.inf:
+            raise InputError(f"softness must be a number from 0 on, not {self.softness}")

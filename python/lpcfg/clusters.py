@@ -19,19 +19,13 @@ class NodeClusters(NamedTuple):
     """The clusters of nodes among those of their symbols: a column for each node.
 
     A node is in each of its clusters with a share; these add up to 1.
+
+    >>> NodeClusters(np.array([[2, 0]]), np.ones((1, 2))).cluster.shape  # two nodes, a cluster each
+    (1, 2)
     """
 
     cluster: NDArray[np.int64]
     share: NDArray[np.float64]
-
-    @classmethod
-    def single(cls, cluster: NDArray[np.integer]) -> NodeClusters:
-        """Each node in one cluster.
-
-        >>> NodeClusters.single(np.array([2, 0])).share
-        array([[1., 1.]])
-        """
-        return cls(cluster[None].astype(np.int64), np.ones((1, len(cluster))))
 
 
 def cluster_nodes(
@@ -73,11 +67,10 @@ def cluster_nodes(
             likeliest, shares = _shares(
                 points, int(clusters[chosen]), restarts, softness, seeds[chosen]
             )
-            rows = slice(likeliest.shape[1])
-            found[rows, own] = likeliest.T
-            share[rows, own] = shares.T
+            places = slice(likeliest.shape[1])
+            found[places, own] = likeliest.T
+            share[places, own] = shares.T
     used = share.any(axis=1)
-    share /= share.sum(axis=0)
     return NodeClusters(np.where(share > 0, found, 0)[used], share[used])
 
 
@@ -100,13 +93,20 @@ def _shares(
     shares = np.eye(means.n_clusters)[means.labels_]
     variance = softness * means.inertia_ / points.size
     if variance > 0:
-        sizes = weight @ shares
         squares = means.transform(distinct).astype(np.float64) ** 2
-        shares = scipy.special.softmax(np.log(sizes) - squares / (2 * variance), axis=1)
-        shares[shares < _LEAST] = 0
-    shares = shares[:, np.argsort(-(weight @ shares), kind="stable")]
+        # k-means may leave a cluster empty, in which no point is.
+        with np.errstate(divide="ignore"):
+            logs = np.log(weight @ shares) - squares / (2 * variance)
+        shares = scipy.special.softmax(logs, axis=1)
     likeliest = np.argsort(-shares, axis=1, kind="stable")[:, :_MOST]
-    return likeliest[place], np.take_along_axis(shares, likeliest, axis=1)[place]
+    kept = np.take_along_axis(shares, likeliest, axis=1)
+    # The likeliest stays, however little of a point is in each of many.
+    kept[:, 1:][kept[:, 1:] < _LEAST] = 0
+    kept /= kept.sum(axis=1, keepdims=True)
+    sizes = np.bincount(likeliest.ravel(), (weight[:, None] * kept).ravel(), means.n_clusters)
+    rank = np.empty(len(sizes), dtype=np.int64)
+    rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
+    return rank[likeliest][place], kept[place]
 
 
 def _distinct_points(
@@ -115,7 +115,8 @@ def _distinct_points(
     """The distinct rows; which of them each row is; how many it counts."""
     # One number for each row sorts many times faster than the row does. Of 64 bits, those of two
     # rows that differ are all but never the same, and if they were, only a point would be moved.
-    bits = np.ascontiguousarray(points).view(np.uint32).astype(np.uint64)
+    # Zero is added to make zeros of minus zeros.
+    bits = np.ascontiguousarray(points + np.float32(0)).view(np.uint32).astype(np.uint64)
     factors = np.random.default_rng(0).integers(2**63, size=bits.shape[1], dtype=np.uint64)
     keys = bits @ (2 * factors + 1)
     _, first, place, count = np.unique(

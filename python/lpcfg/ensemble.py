@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from lpcfg.backbone import same_backbone
+from lpcfg.backbone import backbone_classes, same_backbone
 from lpcfg.coverage import Coverage, covering_trees
 from lpcfg.errors import InputError
 from lpcfg.grammar import Grammar
@@ -194,6 +194,7 @@ class Ensemble(SentenceParser):
 def joint_parser(
     grammars: Sequence[Grammar],
     *,
+    classes: Sequence[Sequence[int]] | None = None,
     decoder: str = "max-f1",
     combine: str = "posteriors",
     prune: Pruning | float | None = Pruning(),  # noqa: B008 - an immutable default
@@ -202,15 +203,29 @@ def joint_parser(
 ) -> Parser | Ensemble:
     r"""What parses with all of some grammars: a parser if they have one backbone, or an ensemble.
 
+    ``classes``: which of them share a chart, if not all that can; see
+    :func:`~lpcfg.backbone.backbone_classes`.
+
     >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> [type(joint_parser([rain] * count)).__name__ for count in (1, 2)]
     ['Parser', 'Ensemble']
     """
-    ensemble = Ensemble(
-        grammars, combine=combine, decoder=decoder, prune=prune, memory=memory, n_jobs=n_jobs
-    )
-    first, *others = ensemble.members
-    return first if isinstance(first, Parser) and not others else ensemble
+    if classes is None:
+        classes = backbone_classes(grammars)
+    parsers = [
+        Parser(
+            [grammars[place] for place in own],
+            decoder=decoder,
+            combine=combine,
+            prune=prune,
+            memory=memory,
+            n_jobs=n_jobs,
+        )
+        for own in classes
+    ]
+    if len(parsers) == 1:
+        return parsers[0]
+    return Ensemble(parsers, combine=combine, weights=[len(own) for own in classes], n_jobs=n_jobs)
 
 
 def _check_members(members: Sequence[Member]) -> None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from lpcfg.candidates import oracle_f1
 from lpcfg.ensemble import Ensemble, joint_parser
-from lpcfg.estimator import Estimator, Transformed
+from lpcfg.estimator import Estimator
 from lpcfg.grammar import Grammar
 from lpcfg.grammar_file import load
 from lpcfg.noise import NoiseKind
@@ -32,7 +32,7 @@ COMBINATIONS = {
     "rule product": ("max-rule", "posteriors"),
 }
 
-#: The name of another one.
+#: The column of F1 by a reranker, which is there only if one is asked for.
 RERANKING = "reranking"
 
 
@@ -57,18 +57,14 @@ def noise_trials(
     >>> [(trial.settings["noise"], trial.settings["models"]) for trial in trials]
     [('dropout', 20), ('add', 20), ('mul', 20), ('all', 60), ('by kinds', 60), ('none', 1)]
     """
-    inputs = digest(replace(family, kinds=()), treebank.digest, list(map(str, gold)), reranker)
+    common = (replace(family, kinds=()), treebank.digest, list(map(str, gold)), reranker)
 
     def grammars(kind: NoiseKind) -> list[Grammar]:
         models = replace(family, kinds=(kind,))
         return [load(file) for file in models.train(treebank, folder / kind)]
 
     def estimators(kind: NoiseKind) -> list[Estimator]:
-        members = replace(family, kinds=(kind,)).members()
-        return [
-            own.estimator if own.transform is None else Transformed(own.estimator, own.transform)
-            for own in members
-        ]
+        return [own.alone() for own in replace(family, kinds=(kind,)).members()]
 
     def trial(noise: str, groups: Sequence[Sequence[NoiseKind]]) -> Trial:
         """Models of the kinds of each group are combined first, and then the groups."""
@@ -83,7 +79,7 @@ def noise_trials(
             return _combinations(several, fitted, gold, family.n_jobs)
 
         count = family.models * sum(map(len, groups)) or 1
-        return Trial({"noise": noise, "models": count}, inputs, measure)
+        return Trial({"noise": noise, "models": count}, digest(*common, groups), measure)
 
     yield from (trial(kind, [[kind]]) for kind in family.kinds)
     if len(family.kinds) > 1:
@@ -108,11 +104,12 @@ def _combinations(
 
     def together(decoder: str, combine: str) -> float | None:
         if len(groups) == 1:
-            return f1(joint_parser(grammars, decoder=decoder, combine=combine, n_jobs=n_jobs))
-        if decoder == "max-rule":
-            return None
-        parsers = [joint_parser(group, n_jobs=n_jobs) for group in groups]
-        return f1(Ensemble(parsers, combine=combine, n_jobs=n_jobs))
+            parser = joint_parser(grammars, decoder=decoder, combine=combine, n_jobs=n_jobs)
+        else:
+            parts = [joint_parser(group, n_jobs=n_jobs) for group in groups]
+            parser = Ensemble(parts, combine=combine, n_jobs=n_jobs)
+        # There are products of rules in one chart only.
+        return None if decoder == "max-rule" and isinstance(parser, Ensemble) else f1(parser)
 
     return {
         "mean of single": float(np.mean([evaluation.scores.f1 for evaluation in alone])),

@@ -14,6 +14,7 @@ from threading import Event, Lock
 from typing import Any, NamedTuple, Self
 
 from lpcfg.errors import InputError, ModelFileError
+from lpcfg.estimator import Estimator, Transformed
 from lpcfg.features import FeatureSet
 from lpcfg.grammar import Grammar
 from lpcfg.grammar_file import is_model_file, load_provenance, save
@@ -23,7 +24,7 @@ from lpcfg.threads import one_thread, thread_count
 from lpcfg.transform import Transform
 from lpcfg.treebank import Treebank
 
-__all__ = ["NoisyModels", "projecting"]
+__all__ = ["NoisyMember", "NoisyModels", "projecting"]
 
 
 def projecting(estimator: object) -> ProjectingEstimator:
@@ -37,15 +38,26 @@ def projecting(estimator: object) -> ProjectingEstimator:
     return estimator
 
 
-class Member(NamedTuple):
+class NoisyMember(NamedTuple):
     """The estimator of a model with its noise, and the form of its trees if that is its own.
 
     >>> from lpcfg import ClusteringEstimator
-    >>> Member(ClusteringEstimator()).transform
+    >>> NoisyMember(ClusteringEstimator()).transform
     """
 
     estimator: ProjectingEstimator
     transform: Transform | None = None
+
+    def alone(self) -> Estimator:
+        """What learns this model by itself.
+
+        >>> from lpcfg import ClusteringEstimator
+        >>> type(NoisyMember(ClusteringEstimator(), Transform(binarize="left")).alone()).__name__
+        'Transformed'
+        """
+        if self.transform is None:
+            return self.estimator
+        return Transformed(self.estimator, self.transform)
 
 
 @dataclass
@@ -92,18 +104,24 @@ class NoisyModels:
         if self.models < 1:
             raise InputError(f"there must be at least 1 model, not {self.models}")
         kinds, sigmas = len(self.kinds), len(self.sigmas)
-        variants = max(1, len(self.transforms)) * max(1, len(self.features))
+        # With each turn of trees and features, these meet another noise.
+        turns = [seed % self.variants + seed // self.variants for seed in range(self.models)]
         return [
-            # With each turn of trees and features, these meet another kind of noise.
-            Noise(
-                self.kinds[(seed % variants + seed // variants) % kinds],
-                self.sigmas[seed // kinds % sigmas],
-                seed,
-            )
-            for seed in range(self.models)
+            Noise(self.kinds[turn % kinds], self.sigmas[turn // kinds % sigmas], seed)
+            for seed, turn in enumerate(turns)
         ]
 
-    def members(self) -> list[Member]:
+    @property
+    def variants(self) -> int:
+        """How many forms of trees with sets of features there are.
+
+        >>> from lpcfg import ClusteringEstimator
+        >>> NoisyModels(ClusteringEstimator(), features=("compact", "full")).variants
+        2
+        """
+        return max(1, len(self.transforms)) * max(1, len(self.features))
+
+    def members(self) -> list[NoisyMember]:
         """The estimator of each model, and the form of its trees if it is not the treebank's.
 
         >>> from lpcfg import ClusteringEstimator
@@ -113,10 +131,11 @@ class NoisyModels:
         [('dropout-0.05', 'left'), ('add-0.05', 'right'), ('add-0.05', 'left')]
         """
         quiet = replace(projecting(self.estimator), progress=iter)
+        self._check_variants()
         forms: Sequence[Transform | None] = self.transforms or (None,)
         variants = product(self.features or (self.estimator.features,), forms)
         return [
-            Member(replace(quiet, noise=noise, features=features), transform)
+            NoisyMember(replace(quiet, noise=noise, features=features), transform)
             for noise, (features, transform) in zip(self.noises(), cycle(variants), strict=False)
         ]
 
@@ -130,7 +149,7 @@ class NoisyModels:
         """
         members = self.members()
         found: dict[int, Grammar] = {}
-        self._estimate(self._forms(treebank), members, found.__setitem__)
+        self._estimate(_forms(treebank, members), members, found.__setitem__)
         self.grammars_ = [found[number] for number in range(len(members))]
         return self
 
@@ -158,7 +177,8 @@ class NoisyModels:
         >>> [file.name for file in files]
         ['00-dropout-0.05.lpcfg', '01-add-0.05.lpcfg']
         """
-        members, banks = self.members(), self._forms(treebank)
+        members = self.members()
+        banks = _forms(treebank, members)
         Path(folder).mkdir(exist_ok=True)
         width = max(2, len(str(len(members) - 1)))
         files = [
@@ -185,31 +205,47 @@ class NoisyModels:
         )
         return files
 
-    def _forms(self, treebank: Treebank) -> dict[Transform | None, Treebank]:
-        """The trees in each form that is asked for."""
-        if not self.transforms:
-            return {None: treebank}
-        return {transform: treebank.transformed(transform) for transform in self.transforms}
+    def _check_variants(self) -> None:
+        for name, kind in (("transforms", Transform), ("features", str | FeatureSet)):
+            given = getattr(self, name)
+            if isinstance(given, str) or not isinstance(given, Sequence):
+                raise InputError(f"{name} must be a list, not {given!r}")
+            for own in given:
+                if not isinstance(own, kind):
+                    raise InputError(f"{name} must not have {own!r} among them")
+            if len(set(given)) < len(given):
+                raise InputError(f"{name} must differ from each other")
+        for own in self.features:
+            FeatureSet.named(own)
 
     def _estimate(
         self,
         banks: Mapping[Transform | None, Treebank],
-        members: Sequence[Member],
+        members: Sequence[NoisyMember],
         finish: Callable[[int, Grammar], object],
     ) -> None:
         """Estimate in parallel, and finish each grammar, given its number."""
         stopped = Event()
 
+        def unless_stopped_now() -> None:
+            if stopped.is_set():
+                raise CancelledError
+
         def unless_stopped(items: Iterable[int]) -> Iterator[int]:
             for item in items:
-                if stopped.is_set():
-                    raise CancelledError
+                unless_stopped_now()
                 yield item
 
         def estimate(number: int) -> None:
             estimator = replace(members[number].estimator, progress=unless_stopped)
             bank = banks[members[number].transform]
-            with shared[variants[number]].used(lambda: estimator.project(bank)) as projected:
+
+            def project() -> ProjectedTreebank:
+                # A thread that has waited for another one, which was stopped, must not go on.
+                unless_stopped_now()
+                return estimator.project(bank)
+
+            with shared[variants[number]].used(project) as projected:
                 grammar = estimator.estimate(projected)
             finish(number, grammar)
 
@@ -219,7 +255,7 @@ class NoisyModels:
         ]
         shared = [_Shared(variants.count(variant)) for variant in range(len(kinds))]
         jobs = thread_count(self.n_jobs)
-        # Threads do not wait for each other's projections, and these are not there all at once.
+        # Threads seldom wait for each other's projections, and these are not there all at once.
         order = sorted(range(len(members)), key=lambda number: (variants[number] // jobs, number))
         # Threads set and reset the number of BLAS threads; this is what they reset it to.
         with one_thread(), ThreadPoolExecutor(jobs) as pool:
@@ -231,6 +267,14 @@ class NoisyModels:
                 # After Ctrl-C or an error, the pool would wait for all other models.
                 stopped.set()
                 pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _forms(treebank: Treebank, members: Iterable[NoisyMember]) -> dict[Transform | None, Treebank]:
+    """The trees in each form that members learn from."""
+    return {
+        form: treebank if form is None else treebank.transformed(form)
+        for form in dict.fromkeys(own.transform for own in members)
+    }
 
 
 class _Shared:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Self
 
+from lpcfg.backbone import backbone_classes
 from lpcfg.candidates import SCORES, Candidates, merge_candidates
 from lpcfg.ensemble import Ensemble, joint_parser
 from lpcfg.errors import InputError, ModelFileError
@@ -41,7 +42,7 @@ class Reranker(SentenceParser):
 
     Grammars know the trees they were learnt from too well, so :meth:`fit` makes candidates by cross
     fitting: each of the ``folds`` is parsed by grammars that were learnt from the other ones.
-    ``progress`` may wrap the folds, after which the grammars are learnt from all trees.
+    ``progress`` may wrap the folds, before which the grammars are learnt from all trees.
 
     A fitted reranker is used as a :class:`~lpcfg.Parser` is.
 
@@ -69,7 +70,7 @@ class Reranker(SentenceParser):
     model_: RerankerModel = field(init=False, repr=False, compare=False)
 
     def fit(self, treebank: Treebank) -> Self:
-        """Learn to choose from the trees of a treebank, then the grammars from all of them.
+        """Learn the grammars from a treebank, then to choose from its trees fold by fold.
 
         >>> import lpcfg
         >>> Reranker().fit(Treebank.from_trees([lpcfg.Tree("NN", "rain")]))
@@ -78,12 +79,15 @@ class Reranker(SentenceParser):
         """
         if not self.estimators:
             raise InputError("estimators: a reranker needs one or more to learn grammars with")
-        if not 2 <= self.folds <= len(treebank):
+        self.check()
+        if self.folds > len(treebank):
             raise InputError(
-                f"folds must be from 2 to the number of trees, {len(treebank)}, not {self.folds}"
+                f"folds must not be more than trees, {len(treebank)}, but there are {self.folds}"
             )
-        self._check()
         trees = treebank.trees()
+        grammars = self._learn(treebank)
+        # In a fold, grammars may happen to have one backbone that otherwise have not.
+        classes = [backbone_classes(group) for group in grammars]
         samples = RerankerSamples()
         for fold in self.progress(range(self.folds)):
             start, end = (len(trees) * bound // self.folds for bound in (fold, fold + 1))
@@ -92,45 +96,63 @@ class Reranker(SentenceParser):
                 cleaning=treebank.cleaning,
                 transform=treebank.transform,
             )
-            self._learn(others)
+            self._use(self._learn(others), classes)
             for first in range(start, end, BATCH):
                 gold = trees[first : min(first + BATCH, end)]
                 proposed = self.propose(words=[tree.words() for tree in gold])
                 samples.add(list(proposed), gold, self.n_jobs)
         self.model_ = samples.fit(self.penalty, self.least, self.iterations)
-        self._learn(treebank)
+        self._use(grammars, classes)
         return self
 
-    def _check(self) -> None:
+    def check(self) -> None:
+        """Complain about options that cannot be.
+
+        >>> Reranker(folds=1).check()
+        Traceback (most recent call last):
+        lpcfg.errors.InputError: folds must be at least 2, not 1
+        """
+        if not self.folds >= 2:
+            raise InputError(f"folds must be at least 2, not {self.folds}")
         for name in ("candidates", "least", "iterations"):
             check_positive(name, getattr(self, name))
         if not isinstance(self.penalty, (int, float)) or not 0 < self.penalty < math.inf:
             raise InputError(f"penalty must be a positive number, not {self.penalty!r}")
 
-    def _learn(self, treebank: Treebank) -> None:
-        """A parser for each estimator or tuple of them; one that is there twice learns once."""
+    def _learn(self, treebank: Treebank) -> list[list[Grammar]]:
+        """The grammars of each parser; an estimator that is there twice learns once."""
         learnt: dict[int, Grammar] = {}
         for estimator in (member for group in self._groups() for member in group):
             if id(estimator) not in learnt:
                 learnt[id(estimator)] = copy.copy(estimator).fit(treebank).grammar_
-        self._use([[learnt[id(member)] for member in group] for group in self._groups()])
+        return [[learnt[id(member)] for member in group] for group in self._groups()]
 
     def _groups(self) -> list[Sequence[Estimator]]:
         return [own if isinstance(own, Sequence) else (own,) for own in self.estimators]
 
-    def _use(self, grammars: list[list[Grammar]]) -> None:
-        """Make parsers of grammars."""
+    def _use(
+        self, grammars: list[list[Grammar]], classes: Sequence[Sequence[Sequence[int]]]
+    ) -> None:
+        """Make parsers of grammars, of which some share a chart."""
         self.grammars_ = grammars
         self.parsers_ = [
             joint_parser(
                 group,
+                classes=own,
                 decoder=self.decoder,
                 prune=self.prune,
                 memory=self.memory,
                 n_jobs=self.n_jobs,
             )
-            for group in grammars
+            for group, own in zip(grammars, classes, strict=True)
         ]
+
+    def _voices(self) -> int:
+        """How many parsers propose and judge candidates, members of ensembles included."""
+        return sum(
+            1 + len(parser.members) if isinstance(parser, Ensemble) else 1
+            for parser in self.parsers_
+        )
 
     @property
     def grammar(self) -> Grammar:
@@ -181,7 +203,10 @@ class Reranker(SentenceParser):
         )
         # What parts find is there as well, but what they make together comes first.
         return (
-            merge_candidates([parse for parts in several for parse in reversed(parts)])
+            merge_candidates(
+                [parse for parts in several for parse in reversed(parts)],
+                whole=[parts[-1] for parts in several],
+            )
             for several in together
         )
 
@@ -229,7 +254,7 @@ class Reranker(SentenceParser):
         """
         own = (
             f"reranker with {len(self.model_.keys)} features of trees, over {self.candidates} "
-            f"candidates from each of {len(self.parsers_)} parsers"
+            f"candidates from each of {self._voices()} parsers"
         )
         return "\n\n".join([own, *(parser.summary() for parser in self.parsers_)])
 
@@ -263,15 +288,14 @@ class Reranker(SentenceParser):
                 raise InputError(f"unknown options: {', '.join(sorted(unknown))}")
             options["prune"] = build_options(Pruning, options.get("prune", {}))
             reranker = cls(**options, memory=memory, n_jobs=n_jobs)
-            reranker._check()
-            reranker._use(grammars)
+            reranker.check()
+            reranker._use(grammars, [backbone_classes(group) for group in grammars])
         except InputError as error:
             raise ModelFileError(f"{folder}: {error}") from error
-        voices = sum(
-            1 + len(parser.members) if isinstance(parser, Ensemble) else 1
-            for parser in reranker.parsers_
-        )
-        if len(model.score_weights) != voices * len(SCORES):
-            raise ModelFileError(f"{folder}: there must be score_weights for {voices} parsers")
+        if len(model.score_weights) != reranker._voices() * len(SCORES):
+            raise ModelFileError(
+                f"{folder}: there are {len(model.score_weights)} score_weights, and "
+                f"{reranker._voices()} parsers with {len(SCORES)} each; train the reranker again"
+            )
         reranker.model_ = model
         return reranker

@@ -41,7 +41,7 @@ class StateFrequencies:
     >>> bank = Treebank.from_trees(trees)
     >>> backbone = PCFGEstimator().fit(bank).grammar_
     >>> words = WordRows(bank, backbone.lexicon, rare=1)
-    >>> clusters = NodeClusters.single(np.array([0, 0, 0, 1, 1, 0]))
+    >>> clusters = NodeClusters(np.array([[0, 0, 0, 1, 1, 0]]), np.ones((1, 6)))
     >>> plain = StateFrequencies(bank, backbone, words, clusters, smoothing=0.0)
     >>> plain.latent_states().dense(backbone.binary_rules).binary
     array([0.5, 0. , 0. , 0.5], dtype=float32)
@@ -88,7 +88,7 @@ class StateFrequencies:
         >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
         >>> backbone = PCFGEstimator().fit(bank).grammar_
         >>> words = WordRows(bank, backbone.lexicon, rare=1)
-        >>> clusters = NodeClusters.single(np.array([0, 1]))
+        >>> clusters = NodeClusters(np.array([[0, 1]]), np.ones((1, 2)))
         >>> StateFrequencies(bank, backbone, words, clusters, 1.0).latent_states().roots
         array([0.41421354, 0.29289323, 0.29289323], dtype=float32)
         """

@@ -214,12 +214,20 @@ def number(text: str) -> float:
 
 
 def several(parse: Callable[[str], T]) -> Callable[[str], list[T]]:
-    """A type of arguments: one or more items with commas between them.
+    """A type of arguments: one or more items with commas between them, none of them twice.
 
     >>> several(count)("1,2")
     [1, 2]
     """
-    return lambda text: [parse(item) for item in text.split(",")]
+
+    def parse_several(text: str) -> list[T]:
+        items = text.split(",")
+        for item in items:
+            if items.count(item) > 1:
+                raise argparse.ArgumentTypeError(f"{item} is named twice")
+        return [parse(item) for item in items]
+
+    return parse_several
 
 
 def one_of(*choices: str) -> Callable[[str], str]:

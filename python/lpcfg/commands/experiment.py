@@ -28,7 +28,7 @@ from lpcfg.commands.estimators import (
 )
 from lpcfg.commands.family import add_family, check_folder, noisy_models
 from lpcfg.commands.reranking import RERANKING as RERANKING_OPTIONS
-from lpcfg.commands.reranking import add_reranking, reranking_options
+from lpcfg.commands.reranking import add_reranking, check_reranking, reranking_options
 from lpcfg.errors import InputError, TreebankError
 from lpcfg.experiments import Subject, learning_trial, nested_samples
 from lpcfg.forest import Forest
@@ -119,7 +119,8 @@ def _run(options: argparse.Namespace) -> None:
             f"{', '.join(ESTIMATORS)}"
         )
     for option, owner in _OWN.items():
-        if getattr(options, option) not in (None, False) and options.experiment != owner:
+        value = getattr(options, option)
+        if value is not None and value is not False and options.experiment != owner:
             raise InputError(f"--{option} does nothing in the experiment {options.experiment}")
     choice.check(options, names)
     forest, parsed = (_forest(source, options) for source in (options.train, options.dev))
@@ -214,9 +215,7 @@ def _estimators(
 def _check_noise(options: argparse.Namespace, names: Sequence[str]) -> None:
     for name in names:
         noisy_models(_subject(name, options).estimator, options)
-    for option in RERANKING_OPTIONS:
-        if getattr(options, option) is not None and not options.rerank:
-            raise InputError(f"--{option} does nothing without --rerank")
+    check_reranking(options)
 
 
 def _noise(

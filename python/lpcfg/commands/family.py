@@ -105,6 +105,12 @@ def noisy_models(
         features=features,
         **given(kinds=options.noise, sigmas=options.sigma, models=options.models),
     )
-    # Noise that cannot be is noticed here, before a treebank is read.
-    family.noises()
+    # What cannot be is noticed here, before a treebank is read.
+    family.members()
+    if family.models < family.variants:
+        say(
+            f"{family.models} models have {family.models} of the {family.variants} forms of trees "
+            "and sets of features",
+            options.quiet,
+        )
     return family

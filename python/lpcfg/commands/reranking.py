@@ -6,9 +6,10 @@ import argparse
 from typing import Any
 
 from lpcfg.commands.common import count, given
+from lpcfg.errors import InputError
 from lpcfg.reranker import Reranker
 
-__all__ = ["RERANKING", "add_reranking", "reranking_options"]
+__all__ = ["RERANKING", "add_reranking", "check_reranking", "reranking_options"]
 
 #: Options that do nothing without ``--rerank``.
 RERANKING = ("candidates", "folds")
@@ -28,7 +29,8 @@ def add_reranking(group: argparse._ArgumentGroup, about: str) -> None:
         "--candidates",
         type=count,
         metavar="K",
-        help=f"how many trees it chooses from (default: {defaults.candidates})",
+        help="how many trees each parser proposes for it to choose from "
+        f"(default: {defaults.candidates})",
     )
     group.add_argument(
         "--folds",
@@ -37,6 +39,19 @@ def add_reranking(group: argparse._ArgumentGroup, about: str) -> None:
         help="the treebank is cut into N parts, each of which a grammar learnt from the others "
         f"parses to teach the reranker (default: {defaults.folds})",
     )
+
+
+def check_reranking(options: argparse.Namespace) -> None:
+    """Complain about options that cannot be, and those that would do nothing.
+
+    >>> check_reranking(argparse.Namespace(rerank=False, candidates=None, folds=3, jobs=1))
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: --folds does nothing without --rerank
+    """
+    for option in RERANKING:
+        if getattr(options, option) is not None and not options.rerank:
+            raise InputError(f"--{option} does nothing without --rerank")
+    Reranker(**reranking_options(options)).check()
 
 
 def reranking_options(options: argparse.Namespace) -> dict[str, Any]:

@@ -28,7 +28,7 @@ from lpcfg.commands.estimators import (
     lexicon_options,
 )
 from lpcfg.commands.family import add_family, check_folder, noisy_models, train_family
-from lpcfg.commands.reranking import RERANKING, add_reranking, reranking_options
+from lpcfg.commands.reranking import add_reranking, check_reranking, reranking_options
 from lpcfg.errors import InputError
 from lpcfg.grammar_file import save
 from lpcfg.lexicon_options import LexiconOptions
@@ -41,7 +41,7 @@ from lpcfg.treebank import Treebank
 __all__ = ["add"]
 
 #: Options, and those without which they do nothing.
-_NEEDED = {"sigma": "noise", "models": "noise", **dict.fromkeys(RERANKING, "rerank")}
+_NEEDED = {"sigma": "noise", "models": "noise"}
 
 #: Options of which there can be several where there are several models.
 _TURNS = ("binarize", "vertical", "horizontal", "features")
@@ -173,6 +173,7 @@ def _check_options(options: argparse.Namespace) -> None:
         raise InputError("--rerank and --noise: choose one, they make a folder each")
     if options.rerank and options.keep_cycles:
         raise InputError("--rerank and --keep-cycles: choose one, there are cycles in each fold")
+    check_reranking(options)
     for option in _TURNS:
         if len(getattr(options, option) or ()) > 1 and not options.noise:
             raise InputError(f"--{option}: name one, or add --noise for models that take turns")
