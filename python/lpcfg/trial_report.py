@@ -66,7 +66,7 @@ def draw_rows(
             panel, line = (row[by], column) if together else (column, row[by])
             points = panels.setdefault(panel, {}).setdefault(line, [])
             points.append((row[across], row[column]))
-    figure = Figure(figsize=(4.5 * len(panels), 3.6), layout="constrained")
+    figure = Figure(figsize=(4.5 * len(panels) + 1.8, 3.6), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for axis, (title, lines) in zip(axes, panels.items(), strict=True):
         for label, points in lines.items():
@@ -84,5 +84,6 @@ def draw_rows(
             axis.yaxis.set_major_formatter("{x:g}")
         axis.minorticks_off()
         axis.grid(alpha=0.3)
-    axes[0].legend()
+    # Beside the panels it covers nothing.
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center")
     figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)
