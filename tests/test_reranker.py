@@ -146,6 +146,15 @@ def test_no_choice_beats_the_oracle() -> None:
     assert lpcfg.oracle_f1([[wrong, FLAT], [HIGH]], gold) == 100.0
 
 
+def test_where_nothing_is_right_the_oracle_takes_fewest_brackets() -> None:
+    gold = Tree("ROOT", [Tree(".", ".")])
+    wrong = Tree("ROOT", [Tree("X", [Tree(".", ".")])])
+    wrongest = Tree("ROOT", [Tree("X", [Tree("Y", [Tree(".", ".")])])])
+    right = [FLAT]
+    lists = [[FLAT], [wrongest, wrong, gold]]
+    assert lpcfg.oracle_f1(lists, [*right, gold]) == 100.0
+
+
 def test_trees_without_brackets_that_count_are_equally_good() -> None:
     stop = Tree("ROOT", [Tree(".", ".")])
     first, second = candidate_brackets([stop, stop], stop)

@@ -176,7 +176,10 @@ def oracle_f1(candidates: Iterable[Sequence[Tree]], gold: Sequence[Tree]) -> flo
 
     def best() -> Iterator[Tree]:
         for trees, right in zip(candidates, gold, strict=True):
-            f1 = [brackets.f1 for brackets in candidate_brackets(trees, right)]
-            yield trees[int(np.argmax(f1))]
+            brackets = candidate_brackets(trees, right)
+            # Where none is right, fewer are better.
+            yield trees[
+                max(range(len(trees)), key=lambda n: (brackets[n].f1, -brackets[n].predicted))
+            ]
 
     return evaluate(gold, best()).f1

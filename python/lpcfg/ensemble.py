@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from lpcfg.backbone import backbone_classes, same_backbone
+from lpcfg.backbone import backbone_classes
 from lpcfg.coverage import Coverage, covering_trees
 from lpcfg.errors import InputError
 from lpcfg.grammar import Grammar
@@ -246,21 +246,16 @@ def _check_members(members: Sequence[Member]) -> None:
 def _grouped(
     members: Sequence[Member], weights: Sequence[float]
 ) -> list[tuple[list[Grammar] | SentenceParser, float]]:
-    """Members with their weights; grammars that can share a chart stand together."""
-    groups: list[tuple[list[Grammar] | SentenceParser, float]] = []
-    for member, weight in zip(members, weights, strict=True):
-        if not isinstance(member, Grammar):
-            groups.append((member, weight))
-            continue
-        for place, (own, share) in enumerate(groups):
-            # In one chart, all have the same weight.
-            if (
-                isinstance(own, list)
-                and weight * len(own) == share
-                and same_backbone(own[0], member)
-            ):
-                groups[place] = ([*own, member], share + weight)
-                break
+    """Members with their weights; grammars of one weight that can share a chart are together."""
+    groups: dict[int, tuple[list[Grammar] | SentenceParser, float]] = {}
+    grammars: dict[float, dict[int, Grammar]] = {}
+    for place, (member, weight) in enumerate(zip(members, weights, strict=True)):
+        if isinstance(member, Grammar):
+            grammars.setdefault(weight, {})[place] = member
         else:
-            groups.append(([member], weight))
-    return groups
+            groups[place] = (member, weight)
+    for weight, alike in grammars.items():
+        places, own = list(alike), list(alike.values())
+        for several in backbone_classes(own):
+            groups[places[several[0]]] = ([own[n] for n in several], weight * len(several))
+    return [groups[place] for place in sorted(groups)]

@@ -249,11 +249,12 @@ class NoisyModels:
                 grammar = estimator.estimate(projected)
             finish(number, grammar)
 
-        kinds: dict[tuple[Transform | None, str | FeatureSet], int] = {}
+        numbers: dict[tuple[Transform | None, str | FeatureSet], int] = {}
         variants = [
-            kinds.setdefault((own.transform, own.estimator.features), len(kinds)) for own in members
+            numbers.setdefault((own.transform, own.estimator.features), len(numbers))
+            for own in members
         ]
-        shared = [_Shared(variants.count(variant)) for variant in range(len(kinds))]
+        shared = [_Shared(variants.count(variant)) for variant in range(len(numbers))]
         jobs = thread_count(self.n_jobs)
         # Threads seldom wait for each other's projections, and these are not there all at once.
         order = sorted(range(len(members)), key=lambda number: (variants[number] // jobs, number))

@@ -14,6 +14,8 @@ of shares.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -111,39 +113,40 @@ class StateFrequencies:
         context = distinct_rows(rule, state)[1]
         seen = np.bincount(context, self._node_share[inner])
         weight = interpolation(seen[context], self.smoothing)
-        left_state, left_weight = self._choices(bank.left[node], weight)
-        right_state, right_weight = self._choices(bank.right[node], weight)
         sizes = self.states[rules]
         begins = offsets(sizes.prod(axis=1))
         parent_place = begins[rule] + state * (sizes[:, 1] * sizes[:, 2])[rule]
-        left_place = parent_place + left_state * sizes[rule, 2]
         places, values = [], []
-        # Most pairs of choices are of few nodes.
-        for left, right in np.ndindex(len(left_state), len(right_state)):
-            value = self._part[inner] * left_weight[left] * right_weight[right]
-            kept = value > 0
-            places.append(left_place[left, kept] + right_state[right, kept])
-            values.append(value[kept])
+        for left_state, left_value in self._choices(bank.left[node], weight):
+            # Few nodes are in more than one cluster.
+            some = np.flatnonzero(left_value)
+            left_place = parent_place[some] + left_state[some] * sizes[rule[some], 2]
+            left_value = self._part[inner][some] * left_value[some]
+            for right_state, right_value in self._choices(bank.right[node[some]], weight[some]):
+                value = left_value * right_value
+                kept = value > 0
+                places.append(left_place[kept] + right_state[kept])
+                values.append(value[kept])
         distinct, which = np.unique(np.concatenate(places), return_inverse=True)
         return store_tensors(distinct, np.bincount(which, np.concatenate(values)), begins)
 
     def _choices(
         self, nodes: NDArray[np.integer], weight: NDArray[np.floating]
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """Rows: the states of nodes' clusters, then those for all nodes; and their weights."""
+    ) -> Iterator[tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """The states of nodes' clusters, then those for all nodes; each with their weights."""
         whole = np.where(self.has_whole[self.treebank.symbol[nodes]], 1.0 - weight, 0.0)
-        return (
-            np.vstack([self.state[:, nodes], np.zeros_like(nodes)]),
-            np.vstack([(1 - whole) * self.share[:, nodes], whole]),
-        )
+        for state, share in zip(self.state, self.share, strict=True):
+            yield state[nodes], (1 - whole) * share[nodes]
+        yield np.zeros(len(nodes), dtype=np.int64), whole
 
     def _roots(self) -> NDArray[np.float32]:
         roots = np.flatnonzero(self.treebank.parent < 0)
         symbol = self.treebank.symbol[roots]
         weight = interpolation(np.bincount(symbol)[symbol], self.smoothing)
-        state, values = self._choices(roots, weight)
-        places = (offsets(self.states)[symbol] + state).ravel()
-        sums = np.bincount(places, values.ravel(), minlength=len(self.counts))
+        begins = offsets(self.states)[symbol]
+        sums = np.zeros(len(self.counts))
+        for state, value in self._choices(roots, weight):
+            sums += np.bincount(begins + state, value, minlength=len(sums))
         return (sums / len(roots)).astype(np.float32)
 
     def _emissions(self, word_smoothing: float, class_smoothing: float) -> EmissionVectors:
