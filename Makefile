@@ -54,7 +54,7 @@ $(INSTALLED): $(SOURCES) $(TOOLS)
 	@touch $@
 
 demo: $(INSTALLED)
-	$(BIN)/python -m lpcfg.demo --output demo
+	$(BIN)/python -m lpcfg.cli.demo --output demo
 
 test: lint cargo-test pytest
 

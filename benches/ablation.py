@@ -14,8 +14,8 @@ from development import print_row, score, training
 from tqdm import tqdm
 
 from lpcfg import LexiconOptions, SpectralCut, SpectralEstimator, Transform
-from lpcfg.features import COMPACT, FeatureSet
-from lpcfg.spectral import SpectralPath
+from lpcfg.estimators.features.feature_sets import COMPACT, FeatureSet
+from lpcfg.estimators.spectral.estimator import SpectralPath
 
 SEEDS = range(3)
 CUT, LEXICON = SpectralCut(), LexiconOptions()

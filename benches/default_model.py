@@ -19,8 +19,8 @@ from lpcfg import (
     load,
     save,
 )
-from lpcfg.embedded import default_model
-from lpcfg.reader import ReadReport, read_forest
+from lpcfg.datasets.embedded import default_model
+from lpcfg.treebank.reader import ReadReport, read_forest
 
 SHARED = Path(os.environ.get("LPCFG_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 GENRES = ("academic", "bio", "court", "interview", "news", "voyage")

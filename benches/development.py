@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from lpcfg import Cleaning, Grammar, Parser, Scores, Transform, Treebank, evaluate_parser
-from lpcfg.reader import read_forest
+from lpcfg.treebank.reader import read_forest
 
 SHARED = Path(os.environ.get("LPCFG_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 GUM = SHARED / "treebanks" / "gum"

@@ -22,7 +22,7 @@ from lpcfg import (
     Transform,
     Transformed,
 )
-from lpcfg.sentence_parser import SentenceParser
+from lpcfg.parsing.sentence_parser import SentenceParser
 
 TRANSFORMS = {
     "right-h1": Transform(vertical=0),

@@ -14,7 +14,7 @@ import numpy as np
 from development import print_row, score, training
 
 import lpcfg
-from lpcfg.latent_trees import LatentTrees
+from lpcfg.estimators.em.latent_trees import LatentTrees
 
 # Iterations after which the development part is parsed.
 CHECKED = [0, 1, 2, 4, 8, 15, 25]

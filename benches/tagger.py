@@ -17,7 +17,7 @@ from lpcfg import (
     Treebank,
     evaluate,
 )
-from lpcfg.tag_scores import evaluate_tagger
+from lpcfg.evaluation.tag_scores import evaluate_tagger
 
 #: Probabilities from which on tags are fixed: never, if sure, always.
 SURE = (None, 0.999, 0.99, 0.9, 0.0)

@@ -20,7 +20,7 @@ from statistics import mean, median
 from typing import Any
 
 import lpcfg
-from lpcfg.reader import ReadReport, read_forest
+from lpcfg.treebank.reader import ReadReport, read_forest
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 SHARED = Path(os.environ.get("LPCFG_SHARED", REPOSITORY.parent / "shared"))

@@ -2,7 +2,7 @@
 
 import sys
 
-from lpcfg.cli import main
+from lpcfg.cli.main import main
 
 if __name__ == "__main__":
     sys.exit(main())

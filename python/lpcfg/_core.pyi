@@ -132,7 +132,7 @@ class Parser:
         """Parse sentences given as ids of words, of tags or of both, one after the other.
 
         A parser that has features needs the words as they are written, too. Returns a dictionary
-        of arrays, read by `lpcfg.parser`.
+        of arrays, read by `lpcfg.parsing.parser`.
         """
 
 # Features of the words at the borders of spans

@@ -13,16 +13,16 @@ import scipy
 from numpy.typing import NDArray
 
 from lpcfg.errors import InputError, ModelFileError
-from lpcfg.lm.aggregate_em import Factors, Refinement, Stopping, pair_counts, random_start, refine
-from lpcfg.lm.aggregate_pivot import PivotOptions, pivot_start
-from lpcfg.lm.vocabulary import UNKNOWN, Corpus, Vocabulary
-from lpcfg.model_file import (
+from lpcfg.io.model_file import (
     ModelFile,
     pack_strings,
     read_document,
     unpack_strings,
     write_model_file,
 )
+from lpcfg.lm.aggregate_em import Factors, Refinement, Stopping, pair_counts, random_start, refine
+from lpcfg.lm.aggregate_pivot import PivotOptions, pivot_start
+from lpcfg.lm.vocabulary import UNKNOWN, Corpus, Vocabulary
 
 __all__ = ["METHODS", "AggregateBigram", "Method"]
 

@@ -12,7 +12,7 @@ import scipy
 from numpy.typing import NDArray
 
 from lpcfg._core import PairCounts
-from lpcfg.threads import thread_count
+from lpcfg._threads import thread_count
 
 __all__ = ["Factors", "Refinement", "Stopping", "pair_counts", "random_start", "refine"]
 

@@ -8,10 +8,10 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from lpcfg.anchors import decompose_by_anchors
+from lpcfg._threads import one_thread
 from lpcfg.errors import InputError
+from lpcfg.estimators.pivot.anchors import decompose_by_anchors
 from lpcfg.lm.aggregate_em import Factors, pair_counts
-from lpcfg.threads import one_thread
 
 __all__ = ["PivotOptions", "pivot_start"]
 

@@ -1,0 +1,115 @@
+from . import (
+    cli as cli,
+)
+from . import (
+    datasets as datasets,
+)
+from . import (
+    errors as errors,
+)
+from . import (
+    estimators as estimators,
+)
+from . import (
+    evaluation as evaluation,
+)
+from . import (
+    experiments as experiments,
+)
+from . import (
+    grammar as grammar,
+)
+from . import (
+    inspection as inspection,
+)
+from . import (
+    io as io,
+)
+from . import (
+    lexicon as lexicon,
+)
+from . import (
+    lm as lm,
+)
+from . import (
+    parsing as parsing,
+)
+from . import (
+    reranking as reranking,
+)
+from . import (
+    sequence as sequence,
+)
+from . import (
+    treebank as treebank,
+)
+from ._core import __version__ as __version__
+from .datasets.embedded import embedded_trees as embedded_trees
+from .errors import (
+    GrammarError as GrammarError,
+)
+from .errors import (
+    InputError as InputError,
+)
+from .errors import (
+    InternalError as InternalError,
+)
+from .errors import (
+    LpcfgError as LpcfgError,
+)
+from .errors import (
+    ModelFileError as ModelFileError,
+)
+from .errors import (
+    TreebankError as TreebankError,
+)
+from .estimators.base import Transformed as Transformed
+from .estimators.clustering.estimator import ClusteringEstimator as ClusteringEstimator
+from .estimators.crf.estimator import SpanEstimator as SpanEstimator
+from .estimators.crf.parser import SpanParser as SpanParser
+from .estimators.em.estimator import EMEstimator as EMEstimator
+from .estimators.em.latent_trees import Smoothing as Smoothing
+from .estimators.em.split_merge import SplitMergeEstimator as SplitMergeEstimator
+from .estimators.features.noise import Noise as Noise
+from .estimators.noisy_models import NoisyModels as NoisyModels
+from .estimators.pcfg import PCFGEstimator as PCFGEstimator
+from .estimators.pivot.estimator import PivotEstimator as PivotEstimator
+from .estimators.spectral.estimator import SpectralCut as SpectralCut
+from .estimators.spectral.estimator import SpectralEstimator as SpectralEstimator
+from .evaluation.parser_scores import Evaluation as Evaluation
+from .evaluation.parser_scores import evaluate_parser as evaluate_parser
+from .evaluation.scores import Scores as Scores
+from .evaluation.scores import evaluate as evaluate
+from .grammar.grammar import Grammar as Grammar
+from .inspection.annotation import annotate_states as annotate_states
+from .inspection.annotation import show_states as show_states
+from .inspection.explanation import StateExplanation as StateExplanation
+from .inspection.explanation import explain_states as explain_states
+from .io.grammar_file import load as load
+from .io.grammar_file import load_many as load_many
+from .io.grammar_file import save as save
+from .io.parser_file import load_parser as load_parser
+from .io.parser_file import save_parser as save_parser
+from .lexicon.options import LexiconOptions as LexiconOptions
+from .parsing.ensemble import Ensemble as Ensemble
+from .parsing.parser import LabelledSpan as LabelledSpan
+from .parsing.parser import Parse as Parse
+from .parsing.parser import Parser as Parser
+from .parsing.parser import Pruning as Pruning
+from .parsing.span_decoder import SpanMarginals as SpanMarginals
+from .parsing.span_decoder import SpanScores as SpanScores
+from .parsing.span_decoder import SpanTree as SpanTree
+from .parsing.span_decoder import decode_spans as decode_spans
+from .parsing.span_decoder import span_marginals as span_marginals
+from .reranking.candidates import Candidates as Candidates
+from .reranking.candidates import oracle_f1 as oracle_f1
+from .reranking.reranker import Reranker as Reranker
+from .sequence.hmm import HMM as HMM
+from .sequence.spectral_hmm import SpectralHMM as SpectralHMM
+from .sequence.tagger import Tagger as Tagger
+from .treebank.cleaning import Cleaning as Cleaning
+from .treebank.reader import read_trees as read_trees
+from .treebank.symbol import Symbol as Symbol
+from .treebank.transform import Transform as Transform
+from .treebank.tree import Tree as Tree
+from .treebank.treebank import Treebank as Treebank

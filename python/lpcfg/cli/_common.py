@@ -1,0 +1,293 @@
+"""What several subcommands have in common: their options, their messages and progress."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable
+from os import PathLike
+from pathlib import Path
+from typing import Any, TypeAlias, TypeVar
+
+from tqdm import tqdm
+
+from lpcfg.errors import InputError
+from lpcfg.io.parser_file import holds_parser, load_parser
+from lpcfg.parsing.parser import COMBINATIONS, DECODERS, MEMORY, Pruning
+from lpcfg.parsing.sentence_parser import SentenceParser
+
+__all__ = [
+    "Commands",
+    "add_command",
+    "add_jobs",
+    "add_on_error",
+    "add_parsing",
+    "add_quiet",
+    "add_seed",
+    "check_target",
+    "count",
+    "given",
+    "model_parser",
+    "number",
+    "one_of",
+    "progress",
+    "say",
+    "several",
+]
+
+T = TypeVar("T")
+Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+
+def add_command(
+    commands: Commands, name: str, run: Callable[[argparse.Namespace], None], about: str
+) -> argparse.ArgumentParser:
+    """Declare a subcommand that ``run`` carries out.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> _ = add_command(parser.add_subparsers(), "greet", lambda options: print("hello"), "greets")
+    >>> options = parser.parse_args(["greet"])
+    >>> options.run(options)
+    hello
+    """
+    parser = commands.add_parser(name, help=about, description=about)
+    parser.set_defaults(run=run)
+    return parser
+
+
+#: The largest number of anything that an argument can ask for.
+MOST = 10**9
+
+
+def add_quiet(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--quiet``, which :func:`say` and :func:`progress` obey.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_quiet(parser)
+    >>> parser.parse_args(["-q"]).quiet
+    True
+    """
+    parser.add_argument("-q", "--quiet", action="store_true", help="no messages on stderr")
+
+
+def add_on_error(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--on-error`` for commands that read treebanks.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_on_error(parser)
+    >>> parser.parse_args([]).on_error
+    'raise'
+    """
+    parser.add_argument(
+        "--on-error",
+        choices=("raise", "skip"),
+        default="raise",
+        help="what to do with malformed trees: stop (the default), or leave them out and say so",
+    )
+
+
+def add_jobs(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--jobs``.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_jobs(parser)
+    >>> parser.parse_args([]).jobs
+    -1
+    """
+    parser.add_argument(
+        "-j", "--jobs", type=int, default=-1, metavar="N", help="threads (default: all cores)"
+    )
+
+
+def add_seed(parser: argparse.ArgumentParser, about: str) -> None:
+    """Declare ``--seed``.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_seed(parser, "for all that is drawn at random")
+    >>> parser.parse_args(["--seed", "7"]).seed
+    7
+    """
+    parser.add_argument("--seed", type=count, default=0, metavar="N", help=f"{about} (default: 0)")
+
+
+#: What the parser does unless it is told otherwise.
+_PARSING = (DECODERS[0], COMBINATIONS[0], Pruning())
+
+
+def add_parsing(parser: argparse.ArgumentParser) -> None:
+    """Declare the options of the parser.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_parsing(parser)
+    >>> parser.parse_args(["--prune", "1e-6"]).prune
+    Pruning(coarse=1e-06, fine=1e-06)
+    """
+    parser.add_argument(
+        "--decoder",
+        choices=DECODERS,
+        default=DECODERS[0],
+        help="what the best tree maximises: the expected F1 of its brackets, the expected number "
+        "of right nodes, the product of the posteriors of its rules, or its probability "
+        f"(default: {DECODERS[0]})",
+    )
+    parser.add_argument(
+        "--combine",
+        choices=COMBINATIONS,
+        default=COMBINATIONS[0],
+        help="what of several models is brought together: posteriors, or each one's best tree "
+        f"(default: {COMBINATIONS[0]})",
+    )
+    parser.add_argument(
+        "--prune",
+        type=_thresholds,
+        default=Pruning(),
+        metavar="P[,P]",
+        help="posteriors below which the chart is pruned, after the coarse and the fine pass; "
+        f"0 for an exact search (default: {Pruning().coarse:g},{Pruning().fine:g})",
+    )
+    parser.add_argument(
+        "--memory",
+        type=count,
+        default=MEMORY >> 20,
+        metavar="MB",
+        help="what the charts of a sentence may take; where that is too little, more is pruned "
+        f"(default: {MEMORY >> 20})",
+    )
+    add_jobs(parser)
+
+
+def model_parser(path: str | PathLike[str], options: argparse.Namespace) -> SentenceParser:
+    """The parser that the options of :func:`add_parsing` ask for, of a model or a folder of models.
+
+    Rerankers and ensembles are folders of models too, and parse as they were made.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_parsing(parser)
+    >>> model_parser("missing.lpcfg", parser.parse_args([]))
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
+    """
+    common = {"memory": options.memory << 20, "n_jobs": options.jobs}
+    if not holds_parser(path):
+        own = {"decoder": options.decoder, "combine": options.combine, "prune": options.prune}
+        return load_parser(path, **common, **own)
+    if (options.decoder, options.combine, options.prune) != _PARSING:
+        raise InputError(
+            f"{path}: a reranker or an ensemble parses as it was made; leave out --decoder, "
+            "--combine and --prune"
+        )
+    return load_parser(path, **common)
+
+
+def _thresholds(text: str) -> Pruning:
+    try:
+        coarse, *rest = map(float, text.split(","))
+        (fine,) = rest or (coarse,)
+    except ValueError:
+        raise argparse.ArgumentTypeError(
+            f"expected a number, or two with a comma between them, not {text!r}"
+        ) from None
+    return Pruning(coarse, fine)
+
+
+def count(text: str) -> int:
+    """Read a number of things from an argument.
+
+    >>> count("3")
+    3
+    """
+    if not text.isdecimal() or int(text) > MOST:
+        raise argparse.ArgumentTypeError(f"expected a whole number from 0 to {MOST}, not {text!r}")
+    return int(text)
+
+
+def number(text: str) -> float:
+    """Read a number from an argument.
+
+    >>> number("0.5")
+    0.5
+    """
+    try:
+        return float(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"expected a number, not {text!r}") from None
+
+
+def several(parse: Callable[[str], T]) -> Callable[[str], list[T]]:
+    """A type of arguments: one or more items with commas between them, none of them twice.
+
+    >>> several(count)("1,2")
+    [1, 2]
+    """
+
+    def parse_several(text: str) -> list[T]:
+        items = text.split(",")
+        for item in items:
+            if items.count(item) > 1:
+                raise argparse.ArgumentTypeError(f"{item} is named twice")
+        return [parse(item) for item in items]
+
+    return parse_several
+
+
+def one_of(*choices: str) -> Callable[[str], str]:
+    """A type of arguments: one of some words.
+
+    >>> one_of("left", "right")("up")
+    Traceback (most recent call last):
+    argparse.ArgumentTypeError: expected one of left, right, not 'up'
+    """
+
+    def parse(text: str) -> str:
+        if text not in choices:
+            raise argparse.ArgumentTypeError(f"expected one of {', '.join(choices)}, not {text!r}")
+        return text
+
+    return parse
+
+
+def given(**options: object) -> dict[str, Any]:
+    """The options that were given; others are left to their defaults.
+
+    >>> given(folds=3, candidates=None)
+    {'folds': 3}
+    """
+    return {name: value for name, value in options.items() if value is not None}
+
+
+def check_target(target: Path, inputs: Iterable[str]) -> None:
+    """Complain about a file that should not be written, before work is put into its content.
+
+    >>> check_target(Path("missing", "model.lpcfg"), [])
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: missing/model.lpcfg: there is no folder missing; make it first
+    """
+    if target.is_dir():
+        raise InputError(f"{target}: this is a folder; name a file to write")
+    if not target.parent.is_dir():
+        raise InputError(f"{target}: there is no folder {target.parent}; make it first")
+    if target.exists() and any(Path(name).exists() and target.samefile(name) for name in inputs):
+        raise InputError(f"{target}: this is an input; name another file to write")
+
+
+def progress(
+    items: Iterable[T], quiet: bool, total: int | None = None, unit: str = " sentences"
+) -> Iterable[T]:
+    """Show a progress bar on a terminal while going through things.
+
+    >>> list(progress("ab", quiet=True))
+    ['a', 'b']
+    """
+    if quiet or not sys.stderr.isatty():
+        return items
+    shown: Iterable[T] = tqdm(items, total=total, unit=unit, leave=False)
+    return shown
+
+
+def say(text: str, quiet: bool) -> None:
+    """Tell the user something that is not the result.
+
+    >>> say("nothing", quiet=True)
+    """
+    if not quiet:
+        print(text, file=sys.stderr)

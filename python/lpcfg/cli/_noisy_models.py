@@ -1,0 +1,116 @@
+"""The part of ``lpcfg train`` that trains several models with noise."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+from lpcfg.cli._common import count, given, number, progress, say, several
+from lpcfg.errors import InputError
+from lpcfg.estimators.base import Estimator
+from lpcfg.estimators.clustering.estimator import ClusteringEstimator
+from lpcfg.estimators.features.noise import NOISES
+from lpcfg.estimators.noisy_models import NoisyModels, projecting
+from lpcfg.io.parser_file import holds_parser
+from lpcfg.treebank.transform import Transform
+from lpcfg.treebank.treebank import Treebank
+
+__all__ = ["add_family", "check_folder", "noisy_models", "train_family"]
+
+
+def add_family(parser: argparse.ArgumentParser, about: str) -> None:
+    """Declare the options of noise; the help says what ``--noise`` is for.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_family(parser, "train several models")
+    >>> options = parser.parse_args(["--noise", "add,mul", "--sigma", "0.1,0.2"])
+    >>> options.noise, options.sigma
+    (['add', 'mul'], [0.1, 0.2])
+    """
+    defaults = NoisyModels(ClusteringEstimator())
+    group = parser.add_argument_group("several models (spectral, clustering, pivot)")
+    group.add_argument(
+        "--noise",
+        type=several(str),
+        metavar="KIND[,KIND...]",
+        help=f"{about}; the kinds are {', '.join(NOISES)}",
+    )
+    group.add_argument(
+        "--sigma",
+        type=several(number),
+        metavar="S[,S...]",
+        help="how much noise; models take turns with all kinds and amounts "
+        f"(default: {','.join(map(str, defaults.sigmas))})",
+    )
+    group.add_argument(
+        "--models",
+        type=count,
+        metavar="N",
+        help=f"how many models there are with noise (default: {defaults.models})",
+    )
+
+
+def check_folder(target: Path) -> None:
+    """Complain about a folder that cannot be made, before work is put into its content.
+
+    >>> check_folder(Path("missing", "models"))
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: missing/models: there is no folder missing; make it first
+    """
+    if target.exists() and not target.is_dir():
+        raise InputError(f"{target}: this is a file; name a folder for the models")
+    if holds_parser(target):
+        raise InputError(
+            f"{target}: this is the folder of a reranker or an ensemble, which would not use "
+            "other models; name another folder"
+        )
+    if not target.parent.is_dir():
+        raise InputError(f"{target}: there is no folder {target.parent}; make it first")
+
+
+def train_family(family: NoisyModels, treebank: Treebank, target: Path, quiet: bool) -> None:
+    """Train models with noise, and say where they are.
+
+    >>> from lpcfg import PCFGEstimator, Tree
+    >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
+    >>> train_family(NoisyModels(PCFGEstimator()), treebank, Path("models"), quiet=True)
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: noise goes with the estimators spectral, clustering and pivot
+    """
+    files = family.train(treebank, target, say=lambda text: say(text, quiet))
+    size = sum(file.stat().st_size for file in files)
+    say(f"{len(files)} models in {target}, {size / 1e6:.1f} MB", quiet)
+
+
+def noisy_models(
+    estimator: Estimator,
+    options: argparse.Namespace,
+    transforms: Sequence[Transform] = (),
+    features: Sequence[str] = (),
+) -> NoisyModels:
+    """The family of models that was asked for, if there can be one.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_family(parser, "train several models")
+    >>> options = parser.parse_args(["--models", "5"], argparse.Namespace(jobs=1))
+    >>> noisy_models(ClusteringEstimator(), options).models
+    5
+    """
+    family = NoisyModels(
+        projecting(estimator),
+        n_jobs=options.jobs,
+        progress=lambda models: progress(models, options.quiet, unit=" models"),
+        transforms=transforms,
+        features=features,
+        **given(kinds=options.noise, sigmas=options.sigma, models=options.models),
+    )
+    # What cannot be is noticed here, before a treebank is read.
+    family.members()
+    if family.models < family.variants:
+        say(
+            f"{family.models} models have {family.models} of the {family.variants} forms of trees "
+            "and sets of features",
+            options.quiet,
+        )
+    return family

@@ -1,0 +1,63 @@
+"""The options of rerankers on the command line."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any
+
+from lpcfg.cli._common import count, given
+from lpcfg.errors import InputError
+from lpcfg.reranking.reranker import Reranker
+
+__all__ = ["RERANKING", "add_reranking", "check_reranking", "reranking_options"]
+
+#: Options that do nothing without ``--rerank``.
+RERANKING = ("candidates", "folds")
+
+
+def add_reranking(group: argparse._ArgumentGroup, about: str) -> None:
+    """Declare the options; the help says what ``--rerank`` is for.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_reranking(parser.add_argument_group("reranking"), "choose")
+    >>> parser.parse_args(["--rerank", "--folds", "3"]).folds
+    3
+    """
+    defaults = Reranker()
+    group.add_argument("--rerank", action="store_true", help=about)
+    group.add_argument(
+        "--candidates",
+        type=count,
+        metavar="K",
+        help="how many trees each parser proposes for it to choose from "
+        f"(default: {defaults.candidates})",
+    )
+    group.add_argument(
+        "--folds",
+        type=count,
+        metavar="N",
+        help="the treebank is cut into N parts, each of which a grammar learnt from the others "
+        f"parses to teach the reranker (default: {defaults.folds})",
+    )
+
+
+def check_reranking(options: argparse.Namespace) -> None:
+    """Complain about options that cannot be, and those that would do nothing.
+
+    >>> check_reranking(argparse.Namespace(rerank=False, candidates=None, folds=3, jobs=1))
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: --folds does nothing without --rerank
+    """
+    for option in RERANKING:
+        if getattr(options, option) is not None and not options.rerank:
+            raise InputError(f"--{option} does nothing without --rerank")
+    Reranker(**reranking_options(options)).check()
+
+
+def reranking_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The options of :class:`~lpcfg.Reranker` that were given.
+
+    >>> reranking_options(argparse.Namespace(candidates=None, folds=3, jobs=1))
+    {'n_jobs': 1, 'folds': 3}
+    """
+    return {"n_jobs": options.jobs, **given(candidates=options.candidates, folds=options.folds)}

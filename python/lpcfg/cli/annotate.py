@@ -1,0 +1,66 @@
+"""``lpcfg annotate``: write trees with the latent states of a model in their labels."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from pathlib import Path
+
+from lpcfg.cli._common import (
+    Commands,
+    add_command,
+    add_jobs,
+    add_on_error,
+    add_quiet,
+    check_target,
+    say,
+)
+from lpcfg.inspection.annotation import annotate_states, show_states
+from lpcfg.io.grammar_file import load
+from lpcfg.treebank.reader import ReadReport
+from lpcfg.treebank.treebank import Treebank
+
+__all__ = ["add"]
+
+
+def add(commands: Commands) -> None:
+    """Declare the command.
+
+    >>> add(argparse.ArgumentParser().add_subparsers())
+    """
+    about = "write trees with the likeliest latent states of a model in their labels"
+    parser = add_command(commands, "annotate", _annotate, about)
+    parser.add_argument("model", help="a model file with latent states that have probabilities")
+    parser.add_argument("treebank", nargs="+", help="trees: files, folders, patterns, -")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write here, not to stdout")
+    parser.add_argument(
+        "--binary", action="store_true", help="the binary trees that the model sees, not the given"
+    )
+    add_on_error(parser)
+    add_jobs(parser)
+    add_quiet(parser)
+
+
+def _annotate(options: argparse.Namespace) -> None:
+    if options.output:
+        check_target(Path(options.output), [options.model, *options.treebank])
+    grammar = load(options.model)
+    report = ReadReport()
+    treebank = Treebank.read(
+        options.treebank,
+        cleaning=grammar.cleaning,
+        transform=grammar.transform,
+        on_error=options.on_error,
+        report=report,
+    )
+    say(str(report), options.quiet)
+    states = annotate_states(grammar, treebank, n_jobs=options.jobs)
+    without = int((states[treebank.tree_offsets[1:] - 1] < 0).sum())
+    if without:
+        say(f"{without} trees have parts that the model does not know: no states", options.quiet)
+    trees = show_states(treebank, states, binary=options.binary).trees()
+    text = "".join(f"{tree}\n" for tree in trees)
+    if options.output:
+        Path(options.output).write_text(text, encoding="utf-8")
+    else:
+        sys.stdout.write(text)

@@ -1,0 +1,144 @@
+"""A tour of the package on embedded trees: ``python -m lpcfg.cli.demo``.
+
+Every step prints the command or the Python lines that it then runs, so that what is shown is what
+happens, and can be typed again.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import shlex
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from lpcfg.cli.main import main as run_command_line
+from lpcfg.datasets.embedded import embedded_trees
+from lpcfg.treebank.tree import Tree
+
+__all__ = ["main", "split_trees"]
+
+_TREES = 800
+_HELD_OUT = 100
+
+# Of our own, and not in the treebank: its grammar does not know "kitten" at all.
+_SENTENCES = ["The tired student saw a kitten with the telescope .", "Where did Nora put the key ?"]
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the tour, which takes a few seconds, and return its exit code.
+
+    >>> main(["--help"])
+    Traceback (most recent call last):
+    SystemExit: 0
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m lpcfg.cli.demo",
+        description="Train, parse, score and draw on embedded trees.",
+    )
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FOLDER",
+        help="keep the files of the demo here (default: they are removed at the end)",
+    )  # fmt: skip
+    parser.add_argument("--seed", type=int, default=0, help="which trees are held out")
+    options = parser.parse_args(arguments)
+    # What steps print on either stream appears in the order in which they do so.
+    if hasattr(sys.stdout, "reconfigure"):
+        sys.stdout.reconfigure(line_buffering=True)
+    with contextlib.ExitStack() as stack:
+        if options.output is None:
+            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="lpcfg-demo-")))
+        else:
+            folder = options.output
+            folder.mkdir(parents=True, exist_ok=True)
+        shown = folder.resolve()
+        stack.enter_context(contextlib.chdir(folder))
+        started = time.perf_counter()
+        _tour(options.seed)
+        seconds = time.perf_counter() - started
+    kept = f"the files are in {shown}" if options.output else "its files are removed; -o keeps them"
+    print(f"\nThe demo took {seconds:.1f} s; {kept}.")
+    return 0
+
+
+def _tour(seed: int) -> None:
+    """All steps, in the current folder."""
+    train, held_out = split_trees(embedded_trees(_TREES), _HELD_OUT, seed)
+    for name, trees in (("train.mrg", train), ("held-out.mrg", held_out)):
+        Path(name).write_text("".join(f"{tree}\n" for tree in trees), encoding="utf-8")
+    Path("sentences.txt").write_text("\n".join(_SENTENCES) + "\n", encoding="utf-8")
+
+    _title("Trees, sampled from the hand-written grammar that comes with lpcfg")
+    print(f"train.mrg has {len(train)} of them, held-out.mrg {len(held_out)} others. The first:")
+    print(train[0])
+
+    _title("Train: read, clean and binarise the trees, estimate a grammar, save it")
+    _command("lpcfg train train.mrg -o english.lpcfg")
+
+    _title("Parse sentences, one a line; unknown words are no problem")
+    _command("lpcfg parse english.lpcfg -i sentences.txt")
+    _command("lpcfg parse english.lpcfg -i sentences.txt --pretty")
+
+    _title("Score: parse the held-out sentences and compare with their trees")
+    _command("lpcfg eval english.lpcfg held-out.mrg -o parsed.mrg")
+    _command("lpcfg show parsed.mrg --svg tree.svg")
+    print(f"tree.svg has the first of these trees, {Path('tree.svg').stat().st_size} bytes.")
+
+    _title("The same from Python, with probabilities")
+    _python(
+        "import lpcfg",
+        "parser = lpcfg.Parser(lpcfg.load('english.lpcfg'), decoder='viterbi')",
+        f"words = {_SENTENCES[0]!r}.split()",
+        "parse = parser.analyze(words=words, candidates=3)",
+        "parse.status, round(parse.log_probability, 2)",
+        "for span in parse.spans:\n"
+        "    if span.label == 'NP':\n"
+        "        print(f'{span.probability:.4f}', *words[span.start:span.end])",
+        "from math import exp",
+        "for tree, log_probability in parse.candidates:\n"
+        "    print(f'{exp(log_probability - parse.sentence_log_probability):.4f}', tree)",
+        "print(parser.parse(['DT', 'NN', 'VBD', 'PRP', '.']))  # tags instead of words",
+    )
+
+
+def split_trees(trees: Sequence[Tree], held_out: int, seed: int) -> tuple[list[Tree], list[Tree]]:
+    """Draw so many trees to hold out; what is left are the others that differ from all of them.
+
+    >>> train, test = split_trees(embedded_trees(50), held_out=10, seed=1)
+    >>> len(train), len(test), set(train) & set(test)
+    (40, 10, set())
+    """
+    order = np.random.default_rng(seed).permutation(len(trees)).tolist()
+    test = [trees[place] for place in order[:held_out]]
+    known = set(test)
+    return [trees[place] for place in sorted(order[held_out:]) if trees[place] not in known], test
+
+
+def _title(text: str) -> None:
+    print(f"\n── {text} ──")
+
+
+def _command(command: str) -> None:
+    """Show a command and run it in this process; one that fails ends the demo."""
+    print(f"\n$ {command}")
+    if exit_code := run_command_line(shlex.split(command)[1:]):
+        raise SystemExit(exit_code)
+
+
+def _python(*statements: str) -> None:
+    """Show statements as the interpreter does, run them, and show the values of expressions."""
+    print()
+    names: dict[str, object] = {}
+    for statement in statements:
+        print(">>> " + statement.replace("\n", "\n... "))
+        end = "\n" if "\n" in statement else ""
+        exec(compile(statement + end, "<demo>", "single"), names)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,82 @@
+"""``lpcfg eval``: parse a treebank's sentences and score the result."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterable
+from itertools import islice
+from pathlib import Path
+
+from lpcfg.cli._common import (
+    Commands,
+    add_command,
+    add_on_error,
+    add_parsing,
+    add_quiet,
+    check_target,
+    count,
+    model_parser,
+    progress,
+    say,
+)
+from lpcfg.errors import TreebankError
+from lpcfg.evaluation.parser_scores import INPUTS, evaluate_parser
+from lpcfg.parsing.parser import Parse
+from lpcfg.treebank.reader import ReadReport, read_forest
+
+__all__ = ["add"]
+
+
+def add(commands: Commands) -> None:
+    """Declare the command.
+
+    >>> add(argparse.ArgumentParser().add_subparsers())
+    """
+    about = "parse a treebank's sentences and score the result"
+    parser = add_command(commands, "eval", _evaluate, about)
+    parser.add_argument("model", help="a model file, or a folder of them that parse as one")
+    parser.add_argument("treebank", nargs="+", help="gold trees: files, folders, patterns, -")
+    parser.add_argument(
+        "--input",
+        choices=INPUTS,
+        default=INPUTS[0],
+        help=f"what the parser is told of a sentence (default: {INPUTS[0]})",
+    )
+    parser.add_argument("--limit", type=count, metavar="N", help="only the first N trees")
+    parser.add_argument("--by-length", action="store_true", help="scores by sentence length too")
+    parser.add_argument("--by-label", action="store_true", help="scores by label too")
+    parser.add_argument("--json", action="store_true", help="everything as one JSON object")
+    parser.add_argument("-o", "--output", metavar="FILE", help="write the parser's trees here")
+    add_on_error(parser)
+    add_parsing(parser)
+    add_quiet(parser)
+
+
+def _evaluate(options: argparse.Namespace) -> None:
+    if options.output:
+        check_target(Path(options.output), [options.model, *options.treebank])
+    parser = model_parser(options.model, options)
+    report = ReadReport()
+    forest = read_forest(options.treebank, on_error=options.on_error, report=report)
+    say(str(report), options.quiet)
+    cleaned = parser.grammar.cleaning.apply(forest).nonempty()
+    gold = [tree for tree in islice(cleaned.trees(), options.limit) if tree is not None]
+    if not gold:
+        raise TreebankError(f"no trees to evaluate on in {', '.join(options.treebank)}")
+
+    def watched(parses: Iterable[Parse]) -> Iterable[Parse]:
+        return progress(parses, options.quiet, total=len(gold))
+
+    result = evaluate_parser(parser, gold, input=options.input, progress=watched)
+    if options.output:
+        lines = "".join(f"{tree}\n" for tree in result.trees)
+        Path(options.output).write_text(lines, encoding="utf-8")
+    if options.json:
+        print(json.dumps(result.to_dict(), ensure_ascii=False))
+        return
+    print(result)
+    if options.by_length:
+        print(f"\n{result.scores.by_length}")
+    if options.by_label:
+        print(f"\n{result.scores.by_label}")

@@ -1,0 +1,286 @@
+"""``lpcfg experiment``: learn, measure, tabulate and plot; what was measured is kept."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from lpcfg.cli._common import (
+    Commands,
+    add_command,
+    add_jobs,
+    add_on_error,
+    add_quiet,
+    add_seed,
+    count,
+    say,
+    several,
+)
+from lpcfg.cli._estimators import (
+    ESTIMATORS,
+    add_estimators,
+    build_estimator,
+    default_vertical,
+)
+from lpcfg.cli._noisy_models import add_family, check_folder, noisy_models
+from lpcfg.cli._reranking import RERANKING as RERANKING_OPTIONS
+from lpcfg.cli._reranking import add_reranking, check_reranking, reranking_options
+from lpcfg.errors import InputError, TreebankError
+from lpcfg.experiments.learning import Subject, learning_trial, nested_samples
+from lpcfg.experiments.noise import COMBINATIONS, RERANKING, noise_trials
+from lpcfg.experiments.report import draw_rows, table_lines
+from lpcfg.experiments.trials import Row, Trial, run_trials
+from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.reranking.reranker import Reranker
+from lpcfg.treebank.cleaning import Cleaning
+from lpcfg.treebank.forest import Forest
+from lpcfg.treebank.reader import ReadReport, read_forest
+from lpcfg.treebank.transform import Transform
+from lpcfg.treebank.tree import Tree
+
+__all__ = ["add"]
+
+# How many times the training part is halved.
+_HALVINGS = 4
+
+# Numbers of states.
+_NUMBERS = (1, 2, 4, 8, 16, 24, 32)
+
+#: Options, and the experiments without which they do nothing.
+_OWN = {
+    "sizes": "size",
+    "numbers": "states",
+    **dict.fromkeys(["noise", "sigma", "models", "rerank", *RERANKING_OPTIONS], "noise"),
+}
+
+
+def add(commands: Commands) -> None:
+    """Declare the command.
+
+    >>> add(argparse.ArgumentParser().add_subparsers())
+    """
+    about = "learn, measure, tabulate and plot; what was measured is not measured again"
+    parser = add_command(commands, "experiment", _run, about)
+    parser.add_argument(
+        "experiment",
+        choices=_EXPERIMENTS,
+        help="; ".join(f"{name}: {choice.about}" for name, choice in _EXPERIMENTS.items()),
+    )
+    parser.add_argument("train", help="trees to learn from: a file, a folder, a pattern")
+    parser.add_argument("dev", help="trees to parse the words of, and to compare with")
+    parser.add_argument(
+        "-o", "--output", required=True, metavar="FOLDER", help="where tables and plots go"
+    )
+    parser.add_argument(
+        "--estimators",
+        type=several(str),
+        metavar="NAME[,NAME...]",
+        help=f"of {', '.join(ESTIMATORS)} (default: depends on the experiment)",
+    )
+    parser.add_argument(
+        "--sizes",
+        type=several(count),
+        metavar="N[,N...]",
+        help=f"size: how many trees are learnt from (default: all, halved {_HALVINGS} times)",
+    )
+    parser.add_argument(
+        "--numbers",
+        type=several(count),
+        metavar="M[,M...]",
+        help=f"states: how many states there are (default: {','.join(map(str, _NUMBERS))})",
+    )
+    parser.add_argument(
+        "--sentences",
+        type=count,
+        metavar="N",
+        help="parse so many sentences, at even distances (default: all)",
+    )
+    add_seed(parser, "for all that is drawn at random")
+    add_family(parser, "noise: what kinds are compared (default: all)")
+    add_reranking(
+        parser.add_argument_group("choosing among the best trees"),
+        "noise: learn a reranker over each combination, which takes long",
+    )
+    add_on_error(parser)
+    add_jobs(parser)
+    add_quiet(parser)
+
+
+def _run(options: argparse.Namespace) -> None:
+    choice, folder = _EXPERIMENTS[options.experiment], Path(options.output)
+    check_folder(folder)
+    names = options.estimators or choice.estimators
+    if unknown := set(names) - set(ESTIMATORS):
+        raise InputError(
+            f"--estimators: there is no {sorted(unknown)[0]!r}; take some of "
+            f"{', '.join(ESTIMATORS)}"
+        )
+    for option, owner in _OWN.items():
+        value = getattr(options, option)
+        if value is not None and value is not False and options.experiment != owner:
+            raise InputError(f"--{option} does nothing in the experiment {options.experiment}")
+    choice.check(options, names)
+    forest, parsed = (_forest(source, options) for source in (options.train, options.dev))
+    gold = [tree for tree in parsed.trees() if tree is not None]
+    if options.sentences:
+        gold = gold[:: max(1, len(gold) // options.sentences)][: options.sentences]
+    folder.mkdir(exist_ok=True)
+    trials = list(choice.trials(options, names, forest, gold))
+    target = folder / options.experiment
+    log = target.with_suffix(".jsonl")
+    say(f"{len(trials)} trials, whose results are kept in {log}", options.quiet)
+    rows: list[Row] = []
+    for row in run_trials(trials, log):
+        # The table grows as the rows come: they may take a while.
+        print(*table_lines([row])[2 if rows else 0 :], sep="\n", flush=True)
+        rows.append(row)
+    text = "".join(f"{line}\n" for line in table_lines(rows))
+    target.with_suffix(".md").write_text(text, encoding="utf-8")
+    if find_spec("matplotlib") is None:
+        say("no plot: this needs matplotlib, pip install lpcfg[plots]", options.quiet)
+    else:
+        draw_rows(rows, target.with_suffix(".svg"), **choice.plot)
+
+
+def _forest(source: str, options: argparse.Namespace) -> Forest:
+    report = ReadReport()
+    forest = read_forest(source, on_error=options.on_error, report=report)
+    say(f"{source}: {report}", options.quiet)
+    cleaned = Cleaning().apply(forest).nonempty()
+    if not len(cleaned):
+        raise TreebankError(f"no trees in {source}")
+    return cleaned
+
+
+def _subject(name: str, options: argparse.Namespace, *arguments: str) -> Subject:
+    """An estimator as ``lpcfg train`` would build it."""
+    parser = argparse.ArgumentParser()
+    add_estimators(parser)
+    lexicon = LexiconOptions()
+    given = argparse.Namespace(
+        seed=options.seed,
+        jobs=options.jobs,
+        noise=None,
+        quiet=True,
+        word_classes=lexicon.classes,
+        rare=lexicon.rare,
+    )
+    chosen = parser.parse_args(["--estimator", name, *arguments], given)
+    return Subject(build_estimator(chosen), Transform(vertical=default_vertical(chosen)))
+
+
+def _size(
+    options: argparse.Namespace, names: Sequence[str], forest: Forest, gold: list[Tree]
+) -> Iterator[Trial]:
+    halves = [len(forest) >> halvings for halvings in range(_HALVINGS, -1, -1)]
+    sizes = options.sizes or [half for half in halves if half]
+    samples = list(nested_samples(forest, sizes, options.seed))
+    for name in names:
+        for sample in samples:
+            settings = {"estimator": name, "trees": len(sample)}
+            subject = _subject(name, options)
+            yield learning_trial(settings, subject, sample, gold, n_jobs=options.jobs)
+
+
+def _check_states(_: argparse.Namespace, names: Sequence[str]) -> None:
+    possible = [name for name, choice in ESTIMATORS.items() if choice.takes_states]
+    if others := [name for name in names if name not in possible]:
+        raise InputError(
+            f"--estimators: {others[0]} cannot be told how many states there are; take some of "
+            f"{', '.join(possible)}"
+        )
+
+
+def _states(
+    options: argparse.Namespace, names: Sequence[str], forest: Forest, gold: list[Tree]
+) -> Iterator[Trial]:
+    for name in names:
+        for number in options.numbers or _NUMBERS:
+            settings = {"estimator": name, "states": number}
+            subject = _subject(name, options, "--states", str(number))
+            yield learning_trial(settings, subject, forest, gold, n_jobs=options.jobs)
+
+
+def _estimators(
+    options: argparse.Namespace, names: Sequence[str], forest: Forest, gold: list[Tree]
+) -> Iterator[Trial]:
+    for name in names:
+        subject = _subject(name, options)
+        yield learning_trial({"estimator": name}, subject, forest, gold, n_jobs=options.jobs)
+
+
+def _check_noise(options: argparse.Namespace, names: Sequence[str]) -> None:
+    for name in names:
+        noisy_models(_subject(name, options).estimator, options)
+    check_reranking(options)
+
+
+def _noise(
+    options: argparse.Namespace, names: Sequence[str], forest: Forest, gold: list[Tree]
+) -> Iterator[Trial]:
+    for name in names:
+        # More runs of k-means do no better where there are many models.
+        subject = _subject(name, options, "--restarts", "1")
+        folder = Path(options.output, f"{name}-models")
+        folder.mkdir(exist_ok=True)
+        treebank = subject.transform.apply(forest)
+        family = noisy_models(subject.estimator, options)
+        reranker = Reranker(**reranking_options(options)) if options.rerank else None
+        for trial in noise_trials(family, treebank, gold, folder, reranker):
+            yield trial._replace(settings={"estimator": name, **trial.settings})
+
+
+class _Experiment(NamedTuple):
+    about: str
+    trials: Callable[[argparse.Namespace, Sequence[str], Forest, list[Tree]], Iterable[Trial]]
+    #: Those that are compared unless others are named.
+    estimators: Sequence[str]
+    #: Arguments of :func:`~lpcfg.experiments.report.draw_rows`.
+    plot: dict[str, Any]
+    #: Complains about what cannot be measured, before anything is read.
+    check: Callable[[argparse.Namespace, Sequence[str]], object] = lambda *_: None
+
+
+_EXPERIMENTS = {
+    "size": _Experiment(
+        "the number of trees against F1 and time",
+        _size,
+        ("pcfg", "spectral", "clustering"),
+        {
+            "across": "trees",
+            "up": ("F1", "training CPU s"),
+            "logarithmic": ("trees", "training CPU s"),
+        },
+    ),
+    "states": _Experiment(
+        "the number of states against F1 with and without labels",
+        _states,
+        ("spectral", "clustering"),
+        {
+            "across": "states",
+            "up": ("F1", "unlabelled F1"),
+            "logarithmic": ("states",),
+        },
+        _check_states,
+    ),
+    "estimators": _Experiment(
+        "all estimators side by side",
+        _estimators,
+        tuple(ESTIMATORS),
+        {"across": "sentences / CPU s", "up": ("F1",)},
+    ),
+    "noise": _Experiment(
+        "kinds of noise by ways to combine models, with oracle scores",
+        _noise,
+        ("clustering",),
+        {
+            "across": "noise",
+            "up": (*COMBINATIONS, RERANKING, "oracle"),
+            "together": True,
+        },
+        _check_noise,
+    ),
+}

@@ -1,0 +1,138 @@
+"""``lpcfg parse``: sentences in, trees out."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import math
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from itertools import tee
+from pathlib import Path
+from typing import Any
+
+from lpcfg.cli._common import (
+    Commands,
+    add_command,
+    add_parsing,
+    add_quiet,
+    count,
+    model_parser,
+    progress,
+)
+from lpcfg.cli._sentences import read_sentences
+from lpcfg.cli.tag import load_tagger
+from lpcfg.datasets.embedded import default_model
+from lpcfg.errors import InputError
+from lpcfg.io.grammar_file import is_model_file
+from lpcfg.parsing.parser import Parse
+from lpcfg.parsing.sentence_parser import BATCH, SentenceParser, Tags
+from lpcfg.treebank.tree import escape
+
+__all__ = ["add"]
+
+
+def add(commands: Commands) -> None:
+    """Declare the command.
+
+    >>> add(argparse.ArgumentParser().add_subparsers())
+    """
+    parser = add_command(
+        commands, "parse", _parse, "parse sentences, one a line, words separated by spaces"
+    )
+    parser.add_argument(
+        "model",
+        nargs="?",
+        help="a model file, or a folder of them that parse as one (default: the embedded model)",
+    )
+    parser.add_argument(
+        "-i", "--input", default="-", metavar="FILE", help="sentences (default: standard input)"
+    )
+    given = parser.add_mutually_exclusive_group()
+    given.add_argument("--tags", action="store_true", help="the input is tags, not words")
+    given.add_argument(
+        "--tagger", metavar="FILE", help="a tagger's model file: tags it is sure of are fixed"
+    )
+    form = parser.add_mutually_exclusive_group()
+    form.add_argument("--pretty", action="store_true", help="draw the trees")
+    form.add_argument("--json", action="store_true", help="one JSON object a line, with all spans")
+    parser.add_argument(
+        "-k", "--candidates", type=count, default=1, metavar="K",
+        help="with --json, the K best trees",
+    )  # fmt: skip
+    add_parsing(parser)
+    add_quiet(parser)
+
+
+def _parse(options: argparse.Namespace) -> None:
+    if options.candidates > 1 and not options.json:
+        raise InputError("-k: several trees for a sentence need --json to tell them apart")
+    model = Path(options.model or default_model())
+    if model.is_file() and not is_model_file(model):
+        raise InputError(
+            f"{model}: not a model file; to parse its sentences: lpcfg parse -i {model}"
+        )
+    parser = model_parser(model, options)
+    typed = options.input == "-" and sys.stdin.isatty()
+    sentences = progress(read_sentences(options.input), options.quiet or typed)
+    for parse in _parses(parser, sentences, options, typed):
+        print(_written(parse, options), flush=typed)
+
+
+def _parses(
+    parser: SentenceParser, sentences: Iterable[list[str]], options: argparse.Namespace, typed: bool
+) -> Iterator[Parse | None]:
+    """The parses of all lines, None for a blank one, so that lines stay in step."""
+    filled: deque[bool] = deque()
+
+    def nonblank() -> Iterator[list[str]]:
+        for tokens in sentences:
+            filled.append(bool(tokens))
+            if tokens:
+                yield tokens if options.tags else [escape(token) for token in tokens]
+
+    # Someone who types wants an answer after each line.
+    size = 1 if typed else BATCH
+    tags: Iterable[Tags] | None = nonblank() if options.tags else None
+    words = None if options.tags else nonblank()
+    if options.tagger and words is not None:
+        words, copy = tee(words)
+        known = parser.tags
+        sure = load_tagger(options.tagger, options.jobs).sure_tags(copy, batch_size=size)
+        # A tag that the grammar lacks is no help.
+        tags = ([tag if tag in known else None for tag in own] for own in sure)
+    parses = parser.analyze_many(
+        tags=tags, words=words, candidates=options.candidates, batch_size=size
+    )
+    for parse in parses:
+        while not filled.popleft():
+            yield None
+        yield parse
+    yield from (None for _ in filled)
+
+
+def _written(parse: Parse | None, options: argparse.Namespace) -> str:
+    if options.json:
+        return json.dumps(None if parse is None else _as_json(parse), ensure_ascii=False)
+    if parse is None:
+        return "" if options.pretty else "(())"
+    return parse.tree.pretty() + "\n" if options.pretty else str(parse.tree)
+
+
+def _as_json(parse: Parse) -> dict[str, Any]:
+    # JSON has no infinity: a tree without a probability has null.
+    def finite(value: float) -> float | None:
+        return value if math.isfinite(value) else None
+
+    return {
+        "tree": str(parse.tree),
+        "status": parse.status,
+        "log_probability": finite(parse.log_probability),
+        "sentence_log_probability": finite(parse.sentence_log_probability),
+        "spans": [span._asdict() for span in parse.spans],
+        "candidates": [
+            {"tree": str(tree), "log_probability": finite(log_probability)}
+            for tree, log_probability in parse.candidates
+        ],
+    }

@@ -1,1 +1,0 @@
-"""The subcommands of the command line, a module each: ``add`` declares the arguments."""

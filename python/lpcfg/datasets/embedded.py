@@ -1,0 +1,57 @@
+"""The treebank that comes with the package, sampled from a hand-written grammar of English."""
+
+from __future__ import annotations
+
+from importlib.resources import files
+from pathlib import Path
+
+from lpcfg.grammar.notation import RuleSet, read_rules
+from lpcfg.grammar.sampling import sample_trees
+from lpcfg.treebank.tree import Tree
+
+__all__ = ["default_model", "embedded_rules", "embedded_trees"]
+
+# Longer sentences are rare, and read badly.
+_MAX_LENGTH = 25
+
+
+def embedded_rules() -> RuleSet:
+    """The rules of ``data/english.pcfg``, with refined labels such as ``NN/p``.
+
+    >>> embedded_rules().start
+    'ROOT'
+    """
+    text = files("lpcfg.datasets").joinpath("data", "english.pcfg").read_text(encoding="utf-8")
+    return read_rules(text)
+
+
+def embedded_trees(n: int = 400, seed: int = 0) -> list[Tree]:
+    """Trees with plain labels: the refinements of the grammar are hidden states to discover.
+
+    >>> tree = embedded_trees(1)[0]
+    >>> tree.label, len(tree.words()) > 1
+    ('ROOT', True)
+    """
+    trees = sample_trees(embedded_rules(), n, seed, _MAX_LENGTH)
+    return [_finish(tree, first=True) for tree in trees]
+
+
+def _finish(tree: Tree, first: bool) -> Tree:
+    """Cut the refinements off, and give the first word a capital.
+
+    Recursion is safe here: sentences are short and chains of unary rules shorter.
+    """
+    label = tree.label.partition("/")[0]
+    if tree.word is not None:
+        return Tree(label, tree.word[0].upper() + tree.word[1:] if first else tree.word)
+    children = enumerate(tree.children)
+    return Tree(label, [_finish(child, first and position == 0) for position, child in children])
+
+
+def default_model() -> Path:
+    """The file of the model that ``lpcfg parse`` uses if it is given none.
+
+    >>> default_model().name
+    'default.lpcfg'
+    """
+    return Path(str(files("lpcfg.datasets").joinpath("data", "default.lpcfg")))

@@ -1,0 +1,176 @@
+"""Columns derived from a node table, each computed once and when first asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lpcfg.treebank.head_rules import HeadRules
+from lpcfg.treebank.treebank import Treebank
+
+__all__ = ["Column", "TreeNodes", "combine", "depths", "levels"]
+
+Column = NDArray[np.int64]
+
+
+def combine(*columns: NDArray[np.integer]) -> Column:
+    """One integer key for each row of some columns of integers, -1 where any of them is negative.
+
+    Keys are 63-bit hashes: two distinct rows of a treebank share one by chance about never, and
+    no table of the rows has to be kept.
+
+    >>> keys = combine(np.array([1, 1, 2, 1]), np.array([5, 5, 5, -1]))
+    >>> keys[0] == keys[1], keys[0] == keys[2], keys[3]
+    (np.True_, np.False_, np.int64(-1))
+    """
+    state = np.full(len(columns[0]), 0x243F6A8885A308D3, dtype=np.uint64)
+    missing = np.zeros(len(state), dtype=bool)
+    for column in columns:
+        # The finalizer of SplitMix64 (Steele, Lea & Flood 2014).
+        state ^= column.astype(np.uint64)
+        state += np.uint64(0x9E3779B97F4A7C15)
+        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+        state ^= state >> np.uint64(31)
+        missing |= column < 0
+    return np.where(missing, -1, (state >> np.uint64(1)).astype(np.int64))
+
+
+def depths(parent: NDArray[np.integer]) -> Column:
+    """How many nodes are above each node, by pointer doubling.
+
+    >>> depths(np.array([2, 2, 4, 4, -1]))
+    array([2, 2, 1, 1, 0])
+    """
+    depth = (parent >= 0).astype(np.int64)
+    above = parent.astype(np.int64)
+    while np.any(above >= 0):
+        has = above >= 0
+        depth[has] += depth[above[has]]
+        above[has] = above[above[has]]
+    return depth
+
+
+def levels(parent: NDArray[np.integer]) -> list[Column]:
+    """The nodes of each depth, roots first.
+
+    >>> levels(np.array([2, 2, 4, 4, -1]))
+    [array([4]), array([2, 3]), array([0, 1])]
+    """
+    depth = depths(parent)
+    order = np.argsort(depth, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(depth))[:-1])
+
+
+class TreeNodes:
+    """A treebank with what features are made of: rules, sides, heads, words.
+
+    Columns have a row for each node; -1 stands for what a node does not have.
+
+    >>> from lpcfg import Tree
+    >>> tree = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")
+    >>> nodes = TreeNodes(Treebank.from_trees([tree]))
+    >>> nodes.side, nodes.left_width, nodes.right_width
+    (array([ 0,  1, -1]), array([0, 1, 0]), array([1, 0, 0]))
+    """
+
+    def __init__(self, treebank: Treebank, head_rules: HeadRules | None = None) -> None:
+        self.treebank = treebank
+        self.head_rules = head_rules or HeadRules()
+
+    @cached_property
+    def symbol(self) -> Column:
+        """The symbol of each node."""
+        return self.treebank.symbol.astype(np.int64)
+
+    def at(self, nodes: NDArray[np.integer], column: Column) -> Column:
+        """The values of a column at other nodes, such as the left children.
+
+        >>> from lpcfg import Tree
+        >>> bank = Treebank.from_trees([Tree.from_string("(S (A a) (B b))")])
+        >>> nodes = TreeNodes(bank)
+        >>> nodes.at(bank.left, nodes.symbol).tolist() == [-1, -1, bank.symbol[0]]
+        True
+        """
+        # The row for -1 is the last one of the padded column.
+        values: Column = np.append(column, -1)[nodes]
+        return values
+
+    @cached_property
+    def word(self) -> Column:
+        """The word of each preterminal, numbered without regard to case."""
+        ids: dict[str, int] = {}
+        lowered = [ids.setdefault(word.lower(), len(ids)) for word in self.treebank.words]
+        return self.at(self.treebank.word, np.array(lowered, dtype=np.int64))
+
+    @cached_property
+    def rule(self) -> Column:
+        """A key for the rule at each node: its symbol and those of its children, or its word."""
+        left = self.at(self.treebank.left, self.symbol)
+        right = self.at(self.treebank.right, self.symbol)
+        return combine(self.symbol, left + 1, right + 1, self.word + 1)
+
+    @cached_property
+    def side(self) -> Column:
+        """0 for a left or only child, 1 for a right one."""
+        side = np.full(len(self.symbol), -1, dtype=np.int64)
+        for value, child in enumerate((self.treebank.left, self.treebank.right)):
+            side[child[child >= 0]] = value
+        return side
+
+    @cached_property
+    def left_width(self) -> Column:
+        """How many words of the sentence are to the left of each node."""
+        return self.treebank.start.astype(np.int64)
+
+    @cached_property
+    def right_width(self) -> Column:
+        """How many words of the sentence are to the right of each node."""
+        offsets = self.treebank.tree_offsets
+        lengths = self.treebank.end[offsets[1:] - 1].astype(np.int64)
+        return np.repeat(lengths, np.diff(offsets)) - self.treebank.end
+
+    @cached_property
+    def head(self) -> Column:
+        """The preterminal node that is the head of each node."""
+        bank = self.treebank
+        child = self.head_rules.head_children(bank, self._levels)
+        head = np.arange(len(self.symbol))
+        for nodes in self.upwards():
+            inner = nodes[bank.left[nodes] >= 0]
+            head[inner] = head[child[inner]]
+        return head
+
+    @cached_property
+    def tag(self) -> Column:
+        """The tag of each preterminal, as a number."""
+        ids: dict[str, int] = {}
+        tags = [ids.setdefault(s.labels[-1], len(ids)) for s in self.treebank.symbols]
+        return np.where(self.treebank.word >= 0, np.array(tags)[self.symbol], -1)
+
+    @cached_property
+    def _levels(self) -> list[Column]:
+        return levels(self.treebank.parent)
+
+    def upwards(self) -> Iterator[Column]:
+        """The nodes of each depth, the deepest first.
+
+        >>> from lpcfg import Tree
+        >>> bank = Treebank.from_trees([Tree.from_string("(S (A a) (B b))")])
+        >>> [nodes.tolist() for nodes in TreeNodes(bank).upwards()]
+        [[0, 1], [2]]
+        """
+        return reversed(self._levels)
+
+    def downwards(self) -> Iterator[Column]:
+        """The nodes of each depth, roots first.
+
+        >>> from lpcfg import Tree
+        >>> bank = Treebank.from_trees([Tree.from_string("(S (A a) (B b))")])
+        >>> [nodes.tolist() for nodes in TreeNodes(bank).downwards()]
+        [[2], [0, 1]]
+        """
+        return iter(self._levels)

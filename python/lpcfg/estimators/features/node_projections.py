@@ -1,0 +1,146 @@
+"""Project the inside and outside features of each node onto few directions of its symbol."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lpcfg.estimators.features._cross_covariance import decompose
+from lpcfg.estimators.features.node_features import NodeFeatures
+from lpcfg.estimators.features.noise import Noise
+
+__all__ = ["NodeProjections", "nodes_by_symbol", "project_nodes"]
+
+Floats = NDArray[np.float32]
+
+# Singular values below this part of the size of their matrix are rounding errors.
+_ROUNDING = 1e-7
+
+
+@dataclass(frozen=True, eq=False)
+class NodeProjections:
+    """What is left of the features of all nodes in the strongest directions of their symbols.
+
+    ``inside``, ``outside``: a row for each node, U' phi and V' psi where U S V' is the singular
+    value decomposition of the symbol's centred cross-covariance. The mean over the nodes of a
+    symbol is zero, and so are columns beyond its directions.
+    ``values``: the singular values of each symbol, falling; zero beyond its directions.
+    ``scale``: the size of each symbol's matrix before it was centred.
+    """
+
+    inside: Floats
+    outside: Floats
+    values: NDArray[np.float64]
+    scale: NDArray[np.float64]
+
+    @property
+    def ranks(self) -> NDArray[np.int64]:
+        """How many directions each symbol has.
+
+        >>> rows = np.zeros((0, 2), dtype=np.float32)
+        >>> NodeProjections(rows, rows, np.array([[0.5, 0.1], [0.5, 0]]), np.ones(2)).ranks
+        array([2, 1])
+        """
+        ranks: NDArray[np.int64] = np.count_nonzero(self.values, axis=1)
+        return ranks
+
+    def disturbed(
+        self, symbol: NDArray[np.integer], noise: Noise, generator: np.random.Generator
+    ) -> NodeProjections:
+        """The projections with Gaussian noise, given the symbol of each node.
+
+        >>> rows = np.array([[1], [-1]], dtype=np.float32)
+        >>> projections = NodeProjections(rows, rows, np.ones((1, 1)), np.ones(1))
+        >>> noise = Noise("add", 0.1)
+        >>> noisy = projections.disturbed(np.zeros(2, int), noise, np.random.default_rng(0))
+        >>> noisy.inside.round(2).ravel(), noisy.outside.round(2).ravel()
+        (array([ 1.13, -1.13], dtype=float32), array([ 1.02, -1.02], dtype=float32))
+        """
+        inside, outside = self.inside.copy(), self.outside.copy()
+        ranks = self.ranks
+        for chosen, nodes in enumerate(nodes_by_symbol(symbol, len(ranks))):
+            own = slice(0, ranks[chosen])
+            for rows in (inside, outside) if ranks[chosen] else ():
+                rows[nodes, own] = noise.disturb(rows[nodes, own], generator)
+        return replace(self, inside=inside, outside=outside)
+
+    def aligned(self, symbol: NDArray[np.integer]) -> NodeProjections:
+        """The projections turned so that those of two sides correlate in pairs only.
+
+        Without noise they do. With noise it takes a second, small decomposition, for the spectral
+        estimator to divide by singular values that are those of the projections (Narayan & Cohen
+        2015, section 4).
+
+        >>> rows = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]], dtype=np.float32)
+        >>> projections = NodeProjections(rows, rows[:, ::-1], np.ones((1, 2)), np.ones(1))
+        >>> turned = projections.aligned(np.zeros(4, int))
+        >>> turned.inside.T @ turned.outside / 4 == np.diag(turned.values[0])
+        array([[ True,  True],
+               [ True,  True]])
+        """
+        inside, outside = np.zeros_like(self.inside), np.zeros_like(self.outside)
+        values = np.zeros_like(self.values)
+        ranks = self.ranks
+        for chosen, nodes in enumerate(nodes_by_symbol(symbol, len(ranks))):
+            if ranks[chosen]:
+                left, right = (rows[nodes, : ranks[chosen]] for rows in (self.inside, self.outside))
+                turned, found, back = np.linalg.svd(left.T @ right / len(nodes))
+                rank = np.count_nonzero(found > _ROUNDING * self.scale[chosen])
+                inside[nodes, :rank] = left @ turned[:, :rank]
+                outside[nodes, :rank] = right @ back[:rank].T
+                values[chosen, :rank] = found[:rank]
+        return replace(self, inside=inside, outside=outside, values=values)
+
+
+def nodes_by_symbol(symbol: NDArray[np.integer], symbols: int) -> list[NDArray[np.int64]]:
+    """The nodes of each symbol, in order.
+
+    >>> nodes_by_symbol(np.array([1, 0, 1]), 2)
+    [array([1]), array([0, 2])]
+    """
+    order = np.argsort(symbol, kind="stable")
+    return np.split(order, np.cumsum(np.bincount(symbol, minlength=symbols))[:-1])
+
+
+def project_nodes(
+    symbol: NDArray[np.integer],
+    features: NodeFeatures,
+    ranks: NDArray[np.integer],
+    generator: np.random.Generator,
+    *,
+    noise: Noise | None = None,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> NodeProjections:
+    """Decompose the cross-covariance of each symbol that may have directions.
+
+    ``ranks``: how many directions each symbol may have.
+    ``noise``: directions are those of the features with dropout; all features are projected.
+
+    >>> from lpcfg.estimators.features._feature_matrix import FeatureMatrix
+    >>> symbol = np.zeros(4, dtype=int)
+    >>> matrix = FeatureMatrix.build(symbol, [np.array([1, 1, 2, 2])], kappa=0)
+    >>> features = NodeFeatures(matrix, matrix)
+    >>> found = project_nodes(symbol, features, np.array([1]), np.random.default_rng(0))
+    >>> (found.inside.T @ found.outside / 4).round(3), found.values.round(3)
+    (array([[1.]], dtype=float32), array([[1.]]))
+    """
+    shape = (len(symbol), int(ranks.max(initial=0)))
+    inside, outside = (np.zeros(shape, dtype=np.float32) for _ in range(2))
+    values, scale = np.zeros((len(ranks), shape[1])), np.ones(len(ranks))
+    nodes = nodes_by_symbol(symbol, len(ranks))
+    for chosen in progress(np.flatnonzero(ranks > 0).tolist()):
+        left, right = (matrix.block(chosen) for matrix in features)
+        seen = (left, right)
+        if noise is not None:
+            seen = (noise.drop(left, generator), noise.drop(right, generator))
+        found = decompose(*seen, int(ranks[chosen]), generator)
+        rank = found.rank(_ROUNDING)
+        for rows, part, vectors in ((inside, left, found.inside), (outside, right, found.outside)):
+            projected = part @ vectors[:, :rank]
+            rows[nodes[chosen], :rank] = projected - projected.mean(axis=0)
+        values[chosen, :rank] = found.values[:rank]
+        scale[chosen] = found.scale
+    return NodeProjections(inside, outside, values, scale)

@@ -1,0 +1,94 @@
+"""PCFGs by relative frequency: one state a symbol."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lpcfg.errors import TreebankError
+from lpcfg.grammar.coarse import coarse_classes
+from lpcfg.grammar.grammar import Grammar
+from lpcfg.lexicon.estimation import estimate_lexicon
+from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.treebank.treebank import Treebank
+
+__all__ = ["PCFGEstimator", "count_rules"]
+
+
+def count_rules(
+    treebank: Treebank,
+) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:
+    """The binary and unary rules of a treebank, sorted, each with the number of its uses.
+
+    >>> from lpcfg import Tree
+    >>> tree = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")
+    >>> binary, counts, unary, _ = count_rules(Treebank.from_trees([tree]))
+    >>> binary.shape, counts.tolist(), unary.shape
+    ((1, 3), [1], (0, 2))
+    """
+    symbol = treebank.symbol.astype(np.int64)
+    base = len(treebank.symbols)
+    is_binary = treebank.right >= 0
+    is_unary = (treebank.left >= 0) & ~is_binary
+    left, right = treebank.left[is_binary], treebank.right[is_binary]
+    keys, binary_counts = np.unique(
+        (symbol[is_binary] * base + symbol[left]) * base + symbol[right], return_counts=True
+    )
+    binary = np.stack([keys // (base * base), keys // base % base, keys % base], axis=1)
+    keys, unary_counts = np.unique(
+        symbol[is_unary] * base + symbol[treebank.left[is_unary]], return_counts=True
+    )
+    unary = np.stack([keys // base, keys % base], axis=1)
+    return binary.astype(np.uint32), binary_counts, unary.astype(np.uint32), unary_counts
+
+
+@dataclass
+class PCFGEstimator:
+    """Rule probabilities by counting; the grammar that pruning and every estimator starts from.
+
+    >>> from lpcfg import Tree
+    >>> tree = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")
+    >>> grammar = PCFGEstimator().fit(Treebank.from_trees([tree])).grammar_
+    >>> grammar.binary_probabilities
+    array([1.])
+    """
+
+    lexicon: LexiconOptions = field(default_factory=LexiconOptions)
+
+    grammar_: Grammar = field(init=False, repr=False, compare=False)
+
+    def fit(self, treebank: Treebank) -> Self:
+        """Estimate :attr:`grammar_` from a treebank.
+
+        >>> from lpcfg import embedded_trees
+        >>> treebank = Treebank.from_trees(embedded_trees())
+        >>> PCFGEstimator().fit(treebank).grammar_.tags[:3]
+        (',', '.', 'CC')
+        """
+        if len(treebank) == 0:
+            raise TreebankError("the treebank has no trees to learn from")
+        count = np.bincount(treebank.symbol, minlength=len(treebank.symbols)).astype(np.float64)
+        binary, binary_counts, unary, unary_counts = count_rules(treebank)
+        roots = np.bincount(
+            treebank.symbol[treebank.parent < 0], minlength=len(treebank.symbols)
+        ).astype(np.float64)
+        self.grammar_ = Grammar(
+            symbols=treebank.symbols,
+            roots=roots / roots.sum(),
+            binary_rules=binary,
+            binary_probabilities=binary_counts / count[binary[:, 0]],
+            unary_rules=unary,
+            unary_probabilities=unary_counts / count[unary[:, 0]],
+            lexicon=estimate_lexicon(treebank, self.lexicon),
+            weights=count,
+            coarse=coarse_classes(treebank.symbols, count),
+            provenance={
+                "estimator": "pcfg",
+                "lexicon": asdict(self.lexicon),
+                **treebank.provenance,
+            },
+        )
+        return self

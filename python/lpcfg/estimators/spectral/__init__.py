@@ -1,0 +1,8 @@
+"""Spectral estimation of L-PCFGs (Cohen et al. 2012, 2013; Peng 2021)."""
+
+from lpcfg.estimators.spectral.estimator import SpectralCut, SpectralEstimator
+
+__all__ = [
+    "SpectralCut",
+    "SpectralEstimator",
+]

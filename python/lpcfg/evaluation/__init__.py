@@ -1,0 +1,13 @@
+"""Scores of trees and tags: EVALB, F1 that leaves no sentence out, tables."""
+
+from lpcfg.evaluation.evalb import evalb
+from lpcfg.evaluation.parser_scores import Evaluation, evaluate_parser
+from lpcfg.evaluation.scores import Scores, evaluate
+
+__all__ = [
+    "Evaluation",
+    "Scores",
+    "evalb",
+    "evaluate",
+    "evaluate_parser",
+]

@@ -1,0 +1,114 @@
+"""Scores as aligned tables for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from lpcfg.evaluation.counts import Brackets, Tally
+from lpcfg.evaluation.evalb import EvalbSummary
+
+__all__ = ["LabelTable", "LengthTable", "aligned", "summary_table"]
+
+
+def aligned(rows: Iterable[Sequence[str]]) -> str:
+    """Rows of cells, of the same number each, as lines: the first column left, the others right.
+
+    >>> print(aligned([("", "F1"), ("NP", "88.24"), ("ADVP", "7.00")]))
+             F1
+    NP    88.24
+    ADVP   7.00
+    """
+    rows = list(rows)
+    first, *others = (max(map(len, column)) for column in zip(*rows, strict=True))
+    lines = (
+        "  ".join(
+            [row[0].ljust(first), *(c.rjust(w) for c, w in zip(row[1:], others, strict=True))]
+        )
+        for row in rows
+    )
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _figures(*percentages: float) -> list[str]:
+    return [f"{value:.2f}" for value in percentages]
+
+
+class LabelTable(dict[str, Brackets]):
+    """Counts of brackets by label.
+
+    >>> print(LabelTable({"NP": Brackets(matched=1, gold=2, predicted=2)}))
+    label  gold  predicted  matched  precision  recall     F1
+    NP        2          2        1      50.00   50.00  50.00
+    """
+
+    def __str__(self) -> str:
+        heading = ("label", "gold", "predicted", "matched", "precision", "recall", "F1")
+        rows = (
+            (
+                label or "(none)",
+                *map(str, (counts.gold, counts.predicted, counts.matched)),
+                *_figures(counts.precision, counts.recall, counts.f1),
+            )
+            for label, counts in self.items()
+        )
+        return aligned([heading, *rows])
+
+
+class LengthTable(dict[str, Tally]):
+    """Counts of sentences by their length.
+
+    >>> print(LengthTable({"1-10": Tally(matched=1, gold=2, predicted=2, sentences=4, failed=1)}))
+    words  sentences  failed  precision  recall     F1  unlabelled  exact  tags
+    1-10           4       1      50.00   50.00  50.00        0.00   0.00  0.00
+    """
+
+    def __str__(self) -> str:
+        heading = ("words", "sentences", "failed", "precision", "recall", "F1")
+        rows = (
+            (
+                length,
+                str(tally.sentences),
+                str(tally.failed),
+                *_figures(tally.precision, tally.recall, tally.f1, tally.unlabelled.f1),
+                *_figures(tally.exact_match, tally.tag_accuracy),
+            )
+            for length, tally in self.items()
+        )
+        return aligned([(*heading, "unlabelled", "exact", "tags"), *rows])
+
+
+def summary_table(total: Tally, evalb: EvalbSummary, short: EvalbSummary, cutoff: int) -> str:
+    """The headline figures above those of EVALB.
+
+    >>> print(summary_table(Tally(sentences=1), EvalbSummary(), EvalbSummary(), 40))
+                           sentences  precision  recall    F1  exact  tags
+    all sentences                  1       0.00    0.00  0.00   0.00  0.00
+      without labels               1       0.00    0.00  0.00
+    EVALB                          0       0.00    0.00  0.00   0.00  0.00
+    EVALB, up to 40 words          0       0.00    0.00  0.00   0.00  0.00
+    """
+
+    def row(
+        name: str, sentences: int, counts: Brackets, sentence_figures: Sequence[str]
+    ) -> tuple[str, ...]:
+        figures = _figures(counts.precision, counts.recall, counts.f1)
+        return (name, str(sentences), *figures, *sentence_figures)
+
+    def evalb_row(name: str, summary: EvalbSummary) -> tuple[str, ...]:
+        sentence_figures = _figures(summary.exact_match, summary.tag_accuracy)
+        return row(name, summary.valid, summary, sentence_figures)
+
+    return aligned(
+        [
+            ("", "sentences", "precision", "recall", "F1", "exact", "tags"),
+            row(
+                "all sentences",
+                total.sentences,
+                total,
+                _figures(total.exact_match, total.tag_accuracy),
+            ),
+            row("  without labels", total.sentences, total.unlabelled, ("", "")),
+            evalb_row("EVALB", evalb),
+            evalb_row(f"EVALB, up to {cutoff} words", short),
+        ]
+    )

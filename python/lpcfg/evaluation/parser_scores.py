@@ -1,0 +1,144 @@
+"""How well, and how fast, a parser does on a treebank."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from lpcfg.errors import InputError, TreebankError
+from lpcfg.evaluation.evalb_parameters import NEW, EvalbParameters
+from lpcfg.evaluation.scores import Scores, evaluate
+from lpcfg.parsing.parser import Parse, tree_from_spans
+from lpcfg.parsing.sentence_parser import SentenceParser
+from lpcfg.treebank.tree import Tree
+
+__all__ = ["INPUTS", "Evaluation", "evaluate_parser"]
+
+Input = Literal["words", "tags", "both"]
+INPUTS = ("words", "tags", "both")
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    r"""The scores of a parser on a treebank, and what they cost.
+
+    >>> from lpcfg import Grammar, Parser
+    >>> gold = [Tree.from_string("(S (X go) (X on))"), Tree.from_string("(S (X on))")]
+    >>> evaluation = evaluate_parser(Parser(Grammar.from_string("S -> X X \n X -> 'go'")), gold)
+    >>> evaluation.tokens, [parse.status for parse in evaluation.parses]
+    (3, ['smoothed', 'fragments'])
+    """
+
+    scores: Scores
+    parses: tuple[Parse, ...]
+    #: Those of the parses, over the words of the gold trees even if the parser had tags alone.
+    trees: tuple[Tree, ...]
+    tokens: int
+    seconds: float
+
+    @property
+    def statuses(self) -> dict[str, int]:
+        """How many sentences were parsed in which way.
+
+        >>> from lpcfg import Grammar, Parser
+        >>> gold = [Tree("S", "go"), Tree("S", "on")]
+        >>> evaluation = evaluate_parser(Parser(Grammar.from_string("S -> 'go'")), gold)
+        >>> evaluation.statuses
+        {'parsed': 1, 'smoothed': 1}
+        """
+        return dict(Counter(parse.status for parse in self.parses))
+
+    @property
+    def sentences_per_second(self) -> float:
+        """Sentences parsed in a second of wall time.
+
+        >>> from lpcfg import Grammar, Parser
+        >>> gold = [Tree("S", "go"), Tree("S", "on")]
+        >>> evaluation = evaluate_parser(Parser(Grammar.from_string("S -> 'go'")), gold)
+        >>> evaluation.sentences_per_second > 0
+        True
+        """
+        return len(self.parses) / self.seconds
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Tokens parsed in a second of wall time.
+
+        >>> from lpcfg import Grammar, Parser
+        >>> gold = [Tree("S", "go"), Tree("S", "on")]
+        >>> evaluation = evaluate_parser(Parser(Grammar.from_string("S -> 'go'")), gold)
+        >>> evaluation.tokens_per_second == evaluation.sentences_per_second  # of one token
+        True
+        """
+        return self.tokens / self.seconds
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the trees, ready for JSON.
+
+        >>> from lpcfg import Grammar, Parser
+        >>> gold = [Tree("S", "go"), Tree("S", "on")]
+        >>> evaluation = evaluate_parser(Parser(Grammar.from_string("S -> 'go'")), gold)
+        >>> evaluation.to_dict()["tokens"]
+        2
+        """
+        return self.scores.to_dict() | {
+            "statuses": self.statuses,
+            "tokens": self.tokens,
+            "seconds": self.seconds,
+            "sentences_per_second": self.sentences_per_second,
+            "tokens_per_second": self.tokens_per_second,
+        }
+
+    def __str__(self) -> str:
+        statuses = ", ".join(f"{count} {status}" for status, count in self.statuses.items())
+        return (
+            f"{self.scores}\n"
+            f"{statuses}\n"
+            f"{self.sentences_per_second:.1f} sentences/s, {self.tokens_per_second:.0f} tokens/s"
+            f" ({len(self.parses)} sentences in {self.seconds:.2f} s)"
+        )
+
+
+def evaluate_parser(
+    parser: SentenceParser,
+    gold: Sequence[Tree],
+    *,
+    input: Input = "words",
+    parameters: EvalbParameters = NEW,
+    progress: Callable[[Iterable[Parse]], Iterable[Parse]] = iter,
+) -> Evaluation:
+    r"""Parse the sentences of gold trees and score the result; ``progress`` may wrap the parses.
+
+    >>> from lpcfg import Grammar, Parser
+    >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+    >>> gold = [Tree.from_string("(S (NP it) (VP rained))")]
+    >>> evaluate_parser(Parser(grammar), gold).scores.f1
+    100.0
+    """
+    if input not in INPUTS:
+        raise InputError(f"input must be one of {', '.join(INPUTS)}, not {input!r}")
+    if not gold:
+        raise TreebankError("there are no trees to evaluate on")
+    words = [tree.words() for tree in gold]
+    tags = [tree.tags() for tree in gold]
+    started = time.perf_counter()
+    parses = tuple(
+        progress(
+            parser.analyze_many(
+                tags if input != "words" else None, words=words if input != "tags" else None
+            )
+        )
+    )
+    seconds = time.perf_counter() - started
+    # Trees parsed from tags alone have tags for words.
+    trees = tuple(tree_from_spans(p.spans, own) for p, own in zip(parses, words, strict=True))
+    return Evaluation(
+        scores=evaluate(gold, trees, parameters),
+        parses=parses,
+        trees=trees,
+        tokens=sum(map(len, words)),
+        seconds=seconds,
+    )

@@ -1,0 +1,169 @@
+"""The comparison of one sentence behind the headline figures: no sentence drops out.
+
+It keeps EVALB's conventions (labels are cut at the first ``-`` or ``=``, equivalent labels count
+as one, punctuation is deleted, repeated brackets match as often as both sides have them) and
+closes its gaps:
+
+- The *gold* tags alone say which words are punctuation, so that a wrong tag on a full stop is a
+  wrong tag and no more. Words that the parameters leave out of the length of a sentence (traces)
+  are no words at all, and go by the tags of their own tree.
+- A sentence without a tree, or with other words than the gold tree, has failed: its gold brackets
+  all count as missed, its predicted ones as wrong and its words as wrongly tagged.
+- The root bracket never counts, whatever it is called (see ``ROOT_LABELS``) and even if only one
+  of the trees has one. EVALB counts a root that is not in its ``DELETE_LABEL``, such as ROOT.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import dataclass
+from itertools import accumulate
+
+from lpcfg.evaluation.bracketing import Bracketing, phrase_label
+from lpcfg.evaluation.evalb_parameters import EvalbParameters
+
+__all__ = ["ROOT_LABELS", "StrictResult", "compare_strictly"]
+
+ROOT_LABELS = frozenset({"", "ROOT", "TOP", "S1", "VROOT"})
+
+Span = tuple[int, int]
+LabelledSpan = tuple[int, int, str]
+
+
+@dataclass(frozen=True, slots=True)
+class StrictResult:
+    """How one sentence was parsed; ``tags`` is the number of words with the right tag.
+
+    >>> StrictResult(length=3, words=2, failure="there is no tree").exact
+    False
+    """
+
+    length: int
+    words: int
+    gold: tuple[LabelledSpan, ...] = ()
+    predicted: tuple[LabelledSpan, ...] = ()
+    matched: tuple[LabelledSpan, ...] = ()
+    unlabelled_matched: int = 0
+    tags: int = 0
+    failure: str = ""
+    """Why there is nothing to compare, or nothing."""
+
+    @property
+    def exact(self) -> bool:
+        """Whether every bracket is right (the tags may be wrong).
+
+        >>> StrictResult(length=1, words=1, gold=((0, 1, "NP"),)).exact
+        False
+        """
+        sizes = {len(self.gold), len(self.predicted), len(self.matched)}
+        return not self.failure and len(sizes) == 1
+
+
+def compare_strictly(
+    gold: Bracketing, predicted: Bracketing, parameters: EvalbParameters
+) -> StrictResult:
+    """Compare two bracketings of a sentence, or say why they cannot be compared.
+
+    >>> from lpcfg.evaluation.bracketing import outline
+    >>> from lpcfg.evaluation.evalb_parameters import NEW
+    >>> from lpcfg.treebank.tree import Tree
+    >>> noun, stop = Tree("NN", "rain"), Tree(".", ".")
+    >>> gold = outline(Tree("ROOT", [Tree("NP", [noun, stop])]))
+    >>> predicted = outline(Tree("NP", [noun, Tree("NN", ".")]))
+    >>> compare_strictly(gold, predicted, NEW).matched
+    ((0, 1, 'NP'),)
+    >>> compare_strictly(gold, outline(None), NEW).failure
+    'there is no tree'
+    """
+    gold_tokens = _tokens(gold, parameters)
+    predicted_tokens = _tokens(predicted, parameters)
+    gold_kept = [i for i in gold_tokens if gold.tags[i] not in parameters.delete_labels]
+    gold_brackets = _brackets(gold, gold_kept, parameters)
+    length, words = len(gold_tokens), len(gold_kept)
+    failure = _failure(gold, predicted, gold_tokens, predicted_tokens, parameters)
+    if failure:
+        kept = [i for i in predicted_tokens if predicted.tags[i] not in parameters.delete_labels]
+        wrong = _brackets(predicted, kept, parameters)
+        return StrictResult(length, words, gold_brackets, wrong, failure=failure)
+    counterparts = dict(zip(gold_tokens, predicted_tokens, strict=True))
+    predicted_kept = [counterparts[i] for i in gold_kept]
+    predicted_brackets = _brackets(predicted, predicted_kept, parameters)
+    return StrictResult(
+        length,
+        words,
+        gold_brackets,
+        predicted_brackets,
+        tuple((Counter(gold_brackets) & Counter(predicted_brackets)).elements()),
+        (_spans(gold_brackets) & _spans(predicted_brackets)).total(),
+        sum(
+            parameters.same_label(gold.tags[i], predicted.tags[j])
+            for i, j in zip(gold_kept, predicted_kept, strict=True)
+        ),
+    )
+
+
+def _tokens(tree: Bracketing, parameters: EvalbParameters) -> list[int]:
+    """The positions of all leaves that are words and not traces."""
+    traces = parameters.delete_labels_for_length
+    return [i for i, tag in enumerate(tree.tags) if tag not in traces]
+
+
+def _failure(
+    gold: Bracketing,
+    predicted: Bracketing,
+    gold_tokens: list[int],
+    predicted_tokens: list[int],
+    parameters: EvalbParameters,
+) -> str:
+    if gold_tokens and not predicted_tokens:
+        return "there is no tree"
+    if len(gold_tokens) != len(predicted_tokens):
+        return (
+            f"the gold tree has {len(gold_tokens)} words, the predicted one {len(predicted_tokens)}"
+        )
+    for number, (i, j) in enumerate(zip(gold_tokens, predicted_tokens, strict=True), start=1):
+        # As in EVALB, punctuation may be spelt differently: quotation marks often are.
+        if gold.tags[i] not in parameters.delete_labels and not parameters.same_word(
+            gold.words[i], predicted.words[j]
+        ):
+            return (
+                f"word {number} is {gold.words[i]!r} in the gold tree "
+                f"and {predicted.words[j]!r} in the predicted one"
+            )
+    return ""
+
+
+def _brackets(
+    tree: Bracketing, kept: list[int], parameters: EvalbParameters
+) -> tuple[LabelledSpan, ...]:
+    """The brackets that count, with positions among the words that were kept."""
+    is_kept = [0] * len(tree.words)
+    for i in kept:
+        is_kept[i] = 1
+    offsets = [0, *accumulate(is_kept)]
+    classes = parameters.label_classes
+    brackets: list[LabelledSpan] = []
+    for k in range(_roots(tree), len(tree.labels)):
+        start, end = offsets[tree.starts[k]], offsets[tree.ends[k]]
+        if start < end:
+            label = phrase_label(tree.labels[k])
+            if not parameters.deletes_phrase(label):
+                brackets.append((start, end, classes.get(label, label)))
+    return tuple(brackets)
+
+
+def _roots(tree: Bracketing) -> int:
+    """The number of root brackets at the top: none, one, or more if one holds another."""
+    count = 0
+    while (
+        count < len(tree.labels)
+        and tree.labels[count] in ROOT_LABELS
+        and tree.starts[count] == 0
+        and tree.ends[count] == len(tree.words)
+    ):
+        count += 1
+    return count
+
+
+def _spans(brackets: tuple[LabelledSpan, ...]) -> Counter[Span]:
+    return Counter((start, end) for start, end, _ in brackets)

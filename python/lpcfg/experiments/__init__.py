@@ -1,0 +1,1 @@
+"""Experiments: tables and plots of estimators, treebank sizes, states and noise."""

@@ -1,0 +1,92 @@
+"""What is learnt and measured in experiments."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from lpcfg.estimators.base import Estimator
+from lpcfg.evaluation.parser_scores import evaluate_parser
+from lpcfg.experiments.trials import Trial, digest
+from lpcfg.grammar.grammar import Grammar
+from lpcfg.parsing.parser import Parser
+from lpcfg.treebank.forest import Forest
+from lpcfg.treebank.transform import Transform
+from lpcfg.treebank.tree import Tree
+
+__all__ = ["Subject", "learning_trial", "nested_samples"]
+
+
+class Subject(NamedTuple):
+    """An estimator, and what trees become before it learns from them.
+
+    >>> from lpcfg import PCFGEstimator
+    >>> Subject(PCFGEstimator()).transform.vertical
+    1
+    """
+
+    estimator: Estimator
+    transform: Transform = Transform()
+
+
+def nested_samples(forest: Forest, sizes: Sequence[int], seed: int = 0) -> Iterator[Forest]:
+    """Samples of so many trees, in the order of the forest; each has the smaller ones in it.
+
+    >>> forest = Forest.from_trees(Tree("NN", word) for word in ("rain", "sun", "wind"))
+    >>> [[str(tree) for tree in sample.trees()] for sample in nested_samples(forest, [1, 3])]
+    [['(NN wind)'], ['(NN rain)', '(NN sun)', '(NN wind)']]
+    """
+    order = np.random.default_rng(seed).permutation(len(forest))
+    for size in sizes:
+        yield forest.select(np.sort(order[:size]))
+
+
+def learning_trial(
+    settings: Mapping[str, Any],
+    subject: Subject,
+    forest: Forest,
+    gold: Sequence[Tree],
+    *,
+    n_jobs: int = -1,
+) -> Trial:
+    """Learn a grammar, and parse the words of gold trees with it.
+
+    Times are those of all processors together.
+
+    >>> from lpcfg import PCFGEstimator
+    >>> gold = [Tree("NN", "rain")]
+    >>> forest = Forest.from_trees(gold)
+    >>> row = learning_trial({}, Subject(PCFGEstimator()), forest, gold).measure()
+    >>> list(row)
+    ['F1', 'unlabelled F1', 'exact', 'tags', 'parameters', 'training CPU s', 'sentences / CPU s']
+    """
+    treebank = subject.transform.apply(forest)
+
+    def measure() -> dict[str, Any]:
+        started = time.process_time()
+        grammar = subject.estimator.fit(treebank).grammar_
+        trained = time.process_time()
+        parser = Parser(grammar, n_jobs=n_jobs)
+        begun = time.process_time()
+        scores = evaluate_parser(parser, gold).scores
+        return {
+            "F1": scores.f1,
+            "unlabelled F1": scores.unlabelled.f1,
+            "exact": scores.exact_match,
+            "tags": scores.tag_accuracy,
+            "parameters": _parameters(grammar),
+            "training CPU s": trained - started,
+            "sentences / CPU s": len(gold) / (time.process_time() - begun),
+        }
+
+    return Trial(settings, digest(*subject, treebank.digest, list(map(str, gold))), measure)
+
+
+def _parameters(grammar: Grammar) -> int:
+    if grammar.latent is not None:
+        return grammar.latent.size
+    weights = 0 if grammar.surface is None else np.count_nonzero(grammar.surface.weights)
+    return len(grammar.binary_rules) + len(grammar.lexicon.symbols) + int(weights)

@@ -1,0 +1,89 @@
+"""Tables and plots of what trials have found."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any
+
+from lpcfg.experiments.trials import Row
+
+__all__ = ["draw_rows", "table_lines"]
+
+
+def table_lines(rows: Sequence[Row]) -> list[str]:
+    """The lines of a table in Markdown: names of columns, a rule, and a line for each row.
+
+    What is None is not there.
+
+    >>> for line in table_lines([{"trees": 2_000, "F1": 81.234}, {"trees": 4_000, "F1": None}]):
+    ...     print(line)
+    | trees | F1 |
+    | --- | --- |
+    | 2,000 | 81.23 |
+    | 4,000 |  |
+    """
+    lines = [list(rows[0]), ["---"] * len(rows[0])]
+    lines += [[_shown(value) for value in row.values()] for row in rows]
+    return [f"| {' | '.join(cells)} |" for cells in lines]
+
+
+def _shown(value: object) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, float):
+        return f"{value:.2f}" if abs(value) < 1000 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def draw_rows(
+    rows: Sequence[Row],
+    path: str | PathLike[str],
+    *,
+    across: str,
+    up: Sequence[str],
+    by: str = "estimator",
+    together: bool = False,
+    logarithmic: Sequence[str] = (),
+) -> None:
+    """Draw columns against another one, as SVG or whatever the name of the file asks for.
+
+    Each column has a panel of its own with a line for each value of the column ``by``; or, drawn
+    ``together``, each of those values has a panel with a line for each column. What a row does not
+    have, or has as None, is left out. ``logarithmic``: columns whose axes are. This needs
+    matplotlib.
+    """
+    import matplotlib as mpl
+
+    # Text stays text, and the same figures give the same file.
+    mpl.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "lpcfg", "font.size": 11}
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import LogLocator
+
+    panels: dict[str, dict[str, list[tuple[Any, Any]]]] = {}
+    for row in rows:
+        for column in (column for column in up if row.get(column) is not None):
+            panel, line = (row[by], column) if together else (column, row[by])
+            points = panels.setdefault(panel, {}).setdefault(line, [])
+            points.append((row[across], row[column]))
+    figure = Figure(figsize=(4.5 * len(panels) + 1.8, 3.6), layout="constrained")
+    axes = figure.subplots(1, len(panels), squeeze=False)[0]
+    for axis, (title, lines) in zip(axes, panels.items(), strict=True):
+        for label, points in lines.items():
+            # Between names there is nothing.
+            style = "o" if isinstance(points[0][0], str) else "o-"
+            axis.plot(*zip(*points, strict=True), style, label=label)
+        axis.set(title=title, xlabel=across)
+        if across in logarithmic:
+            axis.set_xscale("log")
+            ticks = sorted({row[across] for row in rows})
+            axis.set_xticks(ticks, [f"{tick:,}" for tick in ticks])
+        if title in logarithmic:
+            axis.set_yscale("log")
+            axis.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.yaxis.set_major_formatter("{x:g}")
+        axis.minorticks_off()
+        axis.grid(alpha=0.3)
+    # Beside the panels it covers nothing.
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center")
+    figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)

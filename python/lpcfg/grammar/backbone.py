@@ -1,0 +1,100 @@
+"""What grammars must have in common to parse together over one chart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from lpcfg.errors import InputError
+from lpcfg.grammar.grammar import Grammar
+
+__all__ = ["backbone_classes", "check_same_backbone", "same_backbone"]
+
+#: How many things that differ are named.
+_NAMED = 3
+
+
+def check_same_backbone(grammars: Sequence[Grammar]) -> None:
+    r"""Raise an :class:`InputError` that says what differs, unless grammars can parse together.
+
+    All must have latent states, and the same symbols, rules, words and classes of other words.
+    Their probabilities may differ.
+
+    >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+    >>> snow = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'snowed'")
+    >>> check_same_backbone([rain])
+    >>> check_same_backbone([rain, snow])  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: grammars 1 and 2 cannot parse together: not all have latent states ...
+    """
+    if not grammars:
+        raise InputError("a parser needs a grammar or more")
+    first, *others = grammars
+    for number, other in enumerate(others, start=2):
+        for difference in _differences(first, other):
+            raise InputError(
+                f"grammars 1 and {number} cannot parse together: {difference} "
+                "(an Ensemble brings together what differs)"
+            )
+
+
+def same_backbone(first: Grammar, other: Grammar) -> bool:
+    r"""Whether two grammars can parse together over one chart.
+
+    >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+    >>> same_backbone(rain, rain)  # without latent states there is nothing to bring together
+    False
+    """
+    return next(_differences(first, other), None) is None
+
+
+def backbone_classes(grammars: Sequence[Grammar]) -> list[list[int]]:
+    r"""The places of grammars, those together that can parse over one chart.
+
+    >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+    >>> backbone_classes([rain, rain])
+    [[0], [1]]
+    """
+    classes: list[list[int]] = []
+    for place, grammar in enumerate(grammars):
+        for own in classes:
+            if same_backbone(grammars[own[0]], grammar):
+                own.append(place)
+                break
+        else:
+            classes.append([place])
+    return classes
+
+
+def _differences(first: Grammar, other: Grammar) -> Iterator[str]:
+    if first.latent is None or other.latent is None:
+        yield "not all have latent states"
+    parts: dict[str, tuple[Sequence[Any], Sequence[Any]]] = {
+        "symbols": (first.symbols, other.symbols),
+        "rules": (_rules(first), _rules(other)),
+        "words": (first.lexicon.words, other.lexicon.words),
+        "classes of words": (first.lexicon.classes, other.lexicon.classes),
+    }
+    for name, (own, others) in parts.items():
+        if len(own) == len(others) and all(a == b for a, b in zip(own, others, strict=True)):
+            continue
+        only = set(own) ^ set(others)
+        if not only:
+            yield f"they have their {name} in different orders"
+        named = ", ".join(sorted(map(str, only))[:_NAMED])
+        more = f" and {len(only) - _NAMED} more" if len(only) > _NAMED else ""
+        yield (
+            f"only one of them has the {name} {named}{more}; "
+            "train them on the same trees, transformed in the same way"
+        )
+    ways = [(g.lexicon.classifier.to_dict(), g.lexicon.lowercase_initial) for g in (first, other)]
+    if ways[0] != ways[1]:
+        yield "they sort unknown words into classes in different ways; train them with the same"
+
+
+def _rules(grammar: Grammar) -> list[str]:
+    names = [str(symbol) for symbol in grammar.symbols]
+    return [
+        f"{names[parent]} -> {names[left]} {names[right]}"
+        for parent, left, right in grammar.binary_rules.tolist()
+    ]

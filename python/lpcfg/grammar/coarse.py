@@ -1,0 +1,52 @@
+"""Classes of symbols for the first pruning pass."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lpcfg.treebank.symbol import Symbol
+
+__all__ = ["coarse_classes"]
+
+
+def coarse_classes(
+    symbols: Sequence[Symbol], weights: NDArray[np.float64], least: float = 0.002
+) -> NDArray[np.uint32]:
+    """Merge symbols that differ only in their annotation, and rare labels with each other.
+
+    A phrase is known by the label at the top of its chain, which is what its parent sees. The
+    nodes that binarisation made of it are a class of their own, and so is each plain tag. Labels
+    that have less than the part ``least`` of all phrases, or of all such nodes, share a class:
+    each class costs time in every span, and the rare ones prune little.
+
+    >>> phrases = [Symbol(("NP",), ("S",)), Symbol(("NP",), ("VP",))]
+    >>> coarse_classes([*phrases, Symbol(("NN",), preterminal=True)], np.ones(3))
+    array([0, 0, 1], dtype=uint32)
+    """
+    keys = [_key(symbol) for symbol in symbols]
+    totals: Counter[_Key] = Counter()
+    kinds: Counter[str] = Counter()
+    for key, weight in zip(keys, weights.tolist(), strict=True):
+        totals[key] += weight
+        kinds[key[0]] += weight
+    ids: dict[_Key, int] = {}
+    classes = []
+    for kind, label in keys:
+        rare = kind != "tag" and totals[kind, label] < least * kinds[kind]
+        classes.append(ids.setdefault((kind, None if rare else label), len(ids)))
+    return np.array(classes, dtype=np.uint32)
+
+
+_Key = tuple[str, str | None]
+
+
+def _key(symbol: Symbol) -> _Key:
+    if symbol.siblings is not None:
+        return "part", symbol.labels[0]
+    if symbol.preterminal and len(symbol.labels) == 1:
+        return "tag", symbol.labels[0]
+    return "phrase", symbol.labels[0]

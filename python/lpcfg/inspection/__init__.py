@@ -1,0 +1,11 @@
+"""What latent states stand for: annotated trees and explanations."""
+
+from lpcfg.inspection.annotation import annotate_states, show_states
+from lpcfg.inspection.explanation import StateExplanation, explain_states
+
+__all__ = [
+    "StateExplanation",
+    "annotate_states",
+    "explain_states",
+    "show_states",
+]

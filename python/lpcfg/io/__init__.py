@@ -1,0 +1,1 @@
+"""Model files: what is stored in them, and how models are saved and loaded."""

@@ -1,0 +1,239 @@
+"""Estimate a lexicon from the preterminal nodes of a treebank.
+
+The estimate is a joint distribution of emissions and symbols, built from the top down,
+
+    P(emission, symbol) = P(emission) P(tag | emission) P(symbol | tag, emission),
+
+where the tag is the bottom label of the symbol's chain. Bayes' rule, which here means dividing by
+the column sums, turns it into P(emission | symbol), so that every symbol's probabilities sum to one
+however the factors are smoothed:
+
+- P(tag | word) leans on the tags of the word's class, as in the Berkeley parser, and that of a
+  class on the next more general class;
+- P(symbol | tag, emission) leans on P(symbol | tag): where the word tells nothing about the chain
+  above its tag, NP+NNP emits it as NNP does.
+
+Each factor is (count + strength * prior) / (total + strength), so the weight of the prior falls as
+the word is seen more often.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from lpcfg.errors import InputError
+from lpcfg.lexicon.lexicon import Lexicon
+from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.lexicon.word_classes import UNKNOWN, WordClasses
+from lpcfg.lexicon.word_table import (
+    WordTable,
+    choose_classes,
+    class_rows,
+    count_matrix,
+    initial_words,
+)
+from lpcfg.treebank.symbol import Symbol
+
+__all__ = ["LexiconOptions", "WordNodes", "estimate_from_columns", "estimate_lexicon"]
+
+# The share of a token that a class keeps to itself if no rare word fell into it: enough for
+# unknown words to be parsed, too little to disturb relative frequencies.
+_EMPTY_CLASS = 1e-6
+
+
+class WordNodes(Protocol):
+    """What of a treebank matters here; :class:`lpcfg.treebank.treebank.Treebank` has it."""
+
+    @property
+    def symbol(self) -> NDArray[np.integer]:
+        """The symbol of each node."""
+
+    @property
+    def word(self) -> NDArray[np.integer]:
+        """The word of each node, -1 but for preterminals."""
+
+    @property
+    def start(self) -> NDArray[np.integer]:
+        """The position of each node's first word in its sentence."""
+
+    @property
+    def symbols(self) -> Sequence[Symbol]:
+        """The symbols by id."""
+
+    @property
+    def words(self) -> Sequence[str]:
+        """The words by id."""
+
+
+def estimate_lexicon(treebank: WordNodes, options: LexiconOptions | None = None) -> Lexicon:
+    """Estimate a lexicon from the preterminal nodes of a treebank.
+
+    >>> from types import SimpleNamespace
+    >>> treebank = SimpleNamespace(
+    ...     symbol=np.array([0]), word=np.array([0]), start=np.array([0]),
+    ...     symbols=[Symbol(("UH",), preterminal=True)], words=["Hello"])
+    >>> estimate_lexicon(treebank).words
+    ('Hello',)
+    """
+    nodes = treebank.word >= 0
+    words = treebank.word[nodes]
+    initial = initial_words(treebank.words, words, treebank.start[nodes])
+    return estimate_from_columns(
+        treebank.symbols, treebank.words, treebank.symbol[nodes], words, initial, options
+    )
+
+
+def estimate_from_columns(
+    symbols: Sequence[Symbol],
+    words: Sequence[str],
+    symbol_column: NDArray[np.integer],
+    word_column: NDArray[np.integer],
+    initial_column: NDArray[np.bool_],
+    options: LexiconOptions | None = None,
+) -> Lexicon:
+    """Estimate a lexicon; the columns have a row for each preterminal node.
+
+    >>> noun, verb = Symbol(("NN",), preterminal=True), Symbol(("VB",), preterminal=True)
+    >>> lexicon = estimate_from_columns(
+    ...     [noun, verb], ["dog", "run"], np.array([0, 0, 0, 1]), np.array([0, 0, 1, 1]),
+    ...     np.zeros(4, bool), LexiconOptions.plain(rare=0))
+    >>> dog = slice(*lexicon.offsets[:2])
+    >>> lexicon.words, lexicon.symbols[dog], lexicon.probabilities[dog].round(3)
+    (('dog', 'run'), array([0], dtype=int32), array([0.667]))
+    """
+    chosen = options or LexiconOptions()
+    if len(word_column) == 0:
+        raise InputError("no lexicon can be estimated from a treebank without words")
+    table = WordTable.count_rows(symbols, words, symbol_column, word_column, initial_column, chosen)
+    classifier = choose_classes(table, chosen)
+    names, row_class, prior_class = class_rows(table, classifier)
+
+    # Rows of these matrices are emissions: the known words, then the classes.
+    kept, fed = table.known[table.word], table.feeds
+    vocabulary = int(table.known.sum())
+    word_rows = (np.cumsum(table.known) - 1)[table.word[kept]]
+    counts = np.concatenate([table.count[kept], table.count[fed]])
+    rows = np.concatenate([word_rows, vocabulary + row_class[fed]])
+    columns = np.concatenate([table.symbol[kept], table.symbol[fed]])
+    emissions = vocabulary + len(names)
+    symbol_counts = count_matrix(counts, rows, columns, (emissions, len(symbols)))
+    # Smoothing gives most emissions most tags, so that a dense matrix is no larger.
+    tag_shape = (emissions, len(table.tags))
+    tag_counts = count_matrix(counts, rows, table.tag[columns], tag_shape).toarray()
+    word_tags, class_tags = np.split(tag_counts, [vocabulary])
+
+    word_classes = count_matrix(
+        table.count[kept], word_rows, prior_class[kept], (vocabulary, len(names))
+    )
+    smooth_class_tags = _class_tags(names, classifier, class_tags, chosen)
+    totals = word_tags.sum(axis=1, keepdims=True)
+    prior = word_classes @ smooth_class_tags / totals
+    smooth_word_tags = (word_tags + chosen.word_smoothing * prior) / (
+        totals + chosen.word_smoothing
+    )
+    joint = _spread_over_chains(
+        np.vstack([smooth_word_tags, smooth_class_tags]),
+        tag_counts,
+        symbol_counts,
+        np.concatenate([totals.ravel(), _class_mass(table, class_tags, chosen)]),
+        table.tag,
+        chosen,
+    )
+    return Lexicon(
+        words=tuple(word for word, known in zip(words, table.known, strict=True) if known),
+        classes=tuple(names),
+        classifier=classifier,
+        offsets=joint.indptr.astype(np.int64),
+        symbols=joint.indices.astype(np.int32),
+        probabilities=joint.data,
+        lowercase_initial=chosen.lowercase_initial,
+    )
+
+
+def _class_tags(
+    names: Sequence[str],
+    classifier: WordClasses,
+    own: NDArray[np.float64],
+    options: LexiconOptions,
+) -> NDArray[np.float64]:
+    """P(tag | class): a class leans on all words below it, these on the next more general class."""
+    strength = 0.0 if classifier.tells_tag else options.class_smoothing
+    ids = {name: identity for identity, name in enumerate(names)}
+    parents = [ids[next(iter(classifier.fallbacks(name)), UNKNOWN)] for name in names]
+    below = own.copy()
+    for child in range(len(names) - 1, 0, -1):
+        below[parents[child]] += below[child]
+    general = np.empty_like(own)
+    general[0] = below[0] / below[0].sum()
+    for child in range(1, len(names)):
+        general[child] = _shrink_row(below[child], general[parents[child]], strength)
+    return np.stack([_shrink_row(*pair, strength) for pair in zip(own, general, strict=True)])
+
+
+def _class_mass(
+    table: WordTable, class_tags: NDArray[np.float64], options: LexiconOptions
+) -> NDArray[np.float64]:
+    """How many tokens the unknown words of each class are worth.
+
+    Replaced words are worth what they counted. Otherwise unknown words are altogether as frequent
+    as words seen once (Good and Turing), and shared out among the classes as rare words are.
+    """
+    tokens: NDArray[np.float64] = class_tags.sum(axis=1)
+    if options.replace:
+        replaced = ~table.known[table.word]
+        unknown = table.count[replaced].sum()
+    else:
+        unknown = np.count_nonzero(np.bincount(table.word, weights=table.count) == 1)
+    mass: NDArray[np.float64] = np.maximum(tokens * (unknown / tokens.sum()), _EMPTY_CLASS)
+    return mass
+
+
+def _spread_over_chains(
+    tag_given_emission: NDArray[np.float64],
+    tag_counts: NDArray[np.float64],
+    symbol_counts: scipy.sparse.csr_array,
+    emission_mass: NDArray[np.float64],
+    tag: NDArray[np.int64],
+    options: LexiconOptions,
+) -> scipy.sparse.csr_array:
+    """P(emission | symbol), for which Bayes' rule needs all emissions of a symbol at once.
+
+    Its numerator is P(emission) P(tag | emission) P(symbol | tag, emission).
+    """
+    strength = options.chain_smoothing
+    by_symbol = symbol_counts.tocsc()
+    symbol_mass, tag_mass = by_symbol.sum(axis=0), tag_counts.sum(axis=0)
+    possible = (tag_counts > 0) | (tag_given_emission >= options.prune)
+    found = [(np.empty(0, dtype=np.int64), np.empty(0))] * len(tag)
+    for number in range(len(tag_mass)):
+        emissions = np.flatnonzero(possible[:, number])
+        share = tag_given_emission[emissions, number]
+        total = tag_counts[emissions, number] + strength
+        own_weight = share / np.where(total > 0, total, 1)
+        # Without a strength, a tag that the emission never had still needs chains: the prior's.
+        prior_weight = np.where(total > 0, strength * own_weight, share)
+        for symbol in np.flatnonzero(tag == number).tolist():
+            own = slice(*by_symbol.indptr[symbol : symbol + 2])
+            seen = np.searchsorted(emissions, by_symbol.indices[own])
+            column = prior_weight * (symbol_mass[symbol] / tag_mass[number])
+            column[column < options.prune] = 0
+            column[seen] += by_symbol.data[own] * own_weight[seen]
+            column *= emission_mass[emissions]
+            kept = np.flatnonzero(column)
+            found[symbol] = emissions[kept], column[kept] / column.sum()
+    rows, probabilities = (np.concatenate(parts) for parts in zip(*found, strict=True))
+    ends = np.cumsum([0, *(len(emissions) for emissions, _ in found)])
+    return scipy.sparse.csc_array((probabilities, rows, ends), shape=symbol_counts.shape).tocsr()
+
+
+def _shrink_row(
+    counts: NDArray[np.float64], prior: NDArray[np.float64], strength: float
+) -> NDArray[np.float64]:
+    """(counts + strength * prior) / (total + strength); the prior if nothing else is known."""
+    total = counts.sum() + strength
+    return (counts + strength * prior) / total if total > 0 else prior

@@ -1,0 +1,200 @@
+"""What the lexicon is estimated from: words counted with their symbols, and sorted into classes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from lpcfg._columns import Whole, distinct_rows
+from lpcfg.lexicon.lexicon import opens_sentence
+from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.lexicon.word_classes import (
+    UNKNOWN,
+    EnglishClasses,
+    LearntClasses,
+    TagClasses,
+    WordClasses,
+)
+from lpcfg.treebank.symbol import Symbol
+
+__all__ = ["WordTable", "choose_classes", "class_rows", "count_matrix", "initial_words"]
+
+
+def initial_words(
+    words: Sequence[str], word_column: NDArray[np.integer], start_column: NDArray[np.integer]
+) -> NDArray[np.bool_]:
+    """Which tokens open a sentence: the first one, and those with only quotes and the like before.
+
+    >>> initial_words(["``", "Go", "home"], np.array([0, 1, 2, 1, 2]), np.array([0, 1, 2, 0, 1]))
+    array([ True,  True, False,  True, False])
+    """
+    solid = np.array([not opens_sentence(word) for word in words], dtype=np.int64)[word_column]
+    before = np.cumsum(solid) - solid
+    first = np.flatnonzero(start_column == 0)
+    lengths = np.diff(np.append(first, len(start_column)))
+    return np.asarray(before == np.repeat(before[first], lengths))
+
+
+@dataclass(frozen=True)
+class WordTable:
+    """Counts of distinct (word, initial, symbol) rows, and what is known of words and symbols.
+
+    >>> noun = Symbol(("NN",), preterminal=True)
+    >>> columns = np.array([0, 0, 0]), np.array([0, 1, 1]), np.zeros(3, bool)
+    >>> WordTable.count_rows([noun], ["cat", "dog"], *columns, LexiconOptions()).count
+    array([1., 2.])
+    """
+
+    words: Sequence[str]
+    tags: list[str]
+    tag: NDArray[np.int64]  # by symbol, -1 for those without words
+    word: NDArray[np.int64]  # by row, as are the next four
+    initial: NDArray[np.bool_]
+    symbol: NDArray[np.int64]
+    count: NDArray[np.float64]
+    feeds: NDArray[np.bool_]  # whether the row feeds the counts of its word's class
+    known: NDArray[np.bool_]  # by word, as is the next
+    known_lowercase: NDArray[np.bool_]
+
+    @classmethod
+    def count_rows(
+        cls,
+        symbols: Sequence[Symbol],
+        words: Sequence[str],
+        symbol_column: NDArray[np.integer],
+        word_column: NDArray[np.integer],
+        initial_column: NDArray[np.bool_],
+        options: LexiconOptions,
+    ) -> WordTable:
+        """Count the rows of three columns, one row for each preterminal node.
+
+        >>> columns = np.array([0]), np.array([0]), np.array([True])
+        >>> table = WordTable.count_rows([Symbol(("X",))], ["a"], *columns, LexiconOptions())
+        >>> table.tags, table.known
+        (['X'], array([ True]))
+        """
+        (word, initial, symbol), _, count = distinct_rows(
+            word_column, initial_column, symbol_column
+        )
+        totals = np.bincount(word, weights=count, minlength=len(words))
+        known = totals > (options.rare if options.replace else 0)
+        feeds = totals[word] <= options.rare
+        vocabulary = {text for text, is_known in zip(words, known, strict=True) if is_known}
+        lowered = [text.lower() for text in words]
+        emitting = {identity: symbols[identity].labels[-1] for identity in np.unique(symbol)}
+        tags = sorted(set(emitting.values()))
+        tag = np.full(len(symbols), -1, dtype=np.int64)
+        tag[list(emitting)] = [tags.index(name) for name in emitting.values()]
+        return cls(
+            words=words,
+            tags=tags,
+            tag=tag,
+            word=word,
+            initial=initial.astype(bool),
+            symbol=symbol,
+            count=count.astype(np.float64),
+            # Where no word is rare, all of them speak for the unknown ones.
+            feeds=feeds if feeds.any() else np.ones_like(feeds),
+            known=known,
+            known_lowercase=np.array(
+                [
+                    low != text and low in vocabulary
+                    for low, text in zip(lowered, words, strict=True)
+                ],
+                dtype=bool,
+            ),
+        )
+
+
+def choose_classes(table: WordTable, options: LexiconOptions) -> WordClasses:
+    """The classifier the options ask for, learnt if need be.
+
+    >>> noun = Symbol(("NN",), preterminal=True)
+    >>> options = LexiconOptions(classes="english")
+    >>> columns = np.array([0]), np.array([0]), np.zeros(1, bool)
+    >>> choose_classes(WordTable.count_rows([noun], ["cat"], *columns, options), options)
+    EnglishClasses()
+    """
+    if options.classes == "english":
+        return EnglishClasses()
+    if options.classes == "tag":
+        return TagClasses()
+    fed = table.feeds
+    (word, initial), row, _ = distinct_rows(table.word[fed], table.initial[fed])
+    tag_counts = count_matrix(
+        table.count[fed], row, table.tag[table.symbol[fed]], (len(word), len(table.tags))
+    )
+    return LearntClasses.learn(
+        [table.words[identity] for identity in word.tolist()],
+        initial.astype(bool).tolist(),
+        table.known_lowercase[word].tolist(),
+        tag_counts,
+        limit=options.class_limit,
+        support=options.class_support,
+    )
+
+
+def class_rows(
+    table: WordTable, classifier: WordClasses
+) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
+    """The classes, the most general first; the class each row feeds; the class its word leans on.
+
+    The two differ where classes are tags, which a word must not lean on: its tag is the question.
+
+    >>> noun = Symbol(("NN",), preterminal=True)
+    >>> columns = np.array([0]), np.array([0]), np.zeros(1, bool)
+    >>> table = WordTable.count_rows([noun], ["cat"], *columns, LexiconOptions())
+    >>> class_rows(table, EnglishClasses())
+    (['UNK', 'UNK-LC'], array([1]), array([1]))
+    """
+
+    def classify(*columns: Whole) -> tuple[list[str], NDArray[np.int64]]:
+        # Columns are words, initials and maybe tags; each distinct row is looked at once.
+        distinct, row, _ = distinct_rows(*columns)
+        names = [
+            classifier.class_of(
+                table.words[word],
+                bool(initial),
+                bool(table.known_lowercase[word]),
+                *(table.tags[identity] for identity in tag),
+            )
+            for word, initial, *tag in zip(*(part.tolist() for part in distinct), strict=True)
+        ]
+        return names, row
+
+    def resolve(names: list[str]) -> NDArray[np.int64]:
+        return np.array(
+            [
+                next(ids[known] for known in (name, *classifier.fallbacks(name)) if known in ids)
+                for name in names
+            ]
+        )
+
+    prior, prior_row = classify(table.word, table.initial)
+    own, own_row = prior, prior_row
+    if classifier.tells_tag:
+        own, own_row = classify(table.word, table.initial, table.tag[table.symbol])
+    fed = {own[row] for row in np.unique(own_row[table.feeds]).tolist()}
+    fed |= {UNKNOWN, *(general for name in fed for general in classifier.fallbacks(name))}
+    names = sorted(fed, key=lambda name: (len(classifier.fallbacks(name)), name))
+    ids = {name: identity for identity, name in enumerate(names)}
+    return names, resolve(own)[own_row], resolve(prior)[prior_row]
+
+
+def count_matrix(
+    counts: NDArray[np.float64],
+    rows: NDArray[np.integer],
+    columns: NDArray[np.integer],
+    shape: tuple[int, int],
+) -> scipy.sparse.csr_array:
+    """A sparse matrix of counts, those of the same place added up.
+
+    >>> count_matrix(np.ones(3), np.array([0, 0, 1]), np.array([1, 1, 0]), (2, 2)).toarray()
+    array([[0., 2.],
+           [1., 0.]])
+    """
+    return scipy.sparse.coo_array((counts, (rows, columns)), shape=shape).tocsr()

@@ -1,0 +1,230 @@
+"""Trees from scores of labelled spans, without a grammar (Stern et al. 2017)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias, get_args, overload
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lpcfg import _core
+from lpcfg._threads import thread_count
+from lpcfg.errors import InputError
+from lpcfg.parsing.parser import tree_from_spans
+from lpcfg.treebank.tree import Tree
+
+__all__ = ["SpanMarginals", "SpanScores", "SpanTree", "decode_spans", "span_marginals"]
+
+Method = Literal["exact", "greedy"]
+
+#: One more than the largest position or label.
+_LIMIT = 2**32
+
+
+@dataclass(frozen=True, eq=False)
+class SpanScores:
+    """The scores of some labelled spans of a sentence of ``length`` words, as columns.
+
+    A label that is not listed is impossible over its span, but the label of no bracket, where it is
+    not listed, has the score zero.
+
+    >>> SpanScores(3, start=[0, 1], end=[3, 3], label=[1, 2], score=[0.5, 2.0]).length
+    3
+    """
+
+    length: int
+    start: ArrayLike
+    end: ArrayLike
+    label: ArrayLike
+    score: ArrayLike
+
+
+Scores: TypeAlias = NDArray[np.floating] | SpanScores
+_Columns: TypeAlias = tuple[
+    int, NDArray[np.uint32], NDArray[np.uint32], NDArray[np.uint32], NDArray[np.float64]
+]
+
+
+@dataclass(frozen=True)
+class SpanTree:
+    """A tree as labelled spans, ``(start, end, label)`` in pre-order, and the sum of its scores.
+
+    >>> SpanTree(1.5, ((0, 2, 1),)).spans
+    ((0, 2, 1),)
+    """
+
+    score: float
+    spans: tuple[tuple[int, int, int], ...]
+
+    def tree(
+        self,
+        labels: Sequence[str | Sequence[str]],
+        words: Sequence[str],
+        tags: Sequence[str],
+    ) -> Tree:
+        """The tree over words and their tags; a label may be a chain of them, from top to bottom.
+
+        >>> spans = SpanTree(0.0, ((0, 3, 2), (0, 2, 1)))
+        >>> labels = ["", "NP", ("ROOT", "S")]
+        >>> print(spans.tree(labels, ["the", "dog", "barked"], ["DT", "NN", "VBD"]))
+        (ROOT (S (NP (DT the) (NN dog)) (VBD barked)))
+        """
+        chains = [(label,) if isinstance(label, str) else tuple(label) for label in labels]
+        rows = [
+            (label, start, end, 1.0) for start, end, chain in self.spans for label in chains[chain]
+        ]
+        rows += [(tag, place, place + 1, 1.0) for place, tag in enumerate(tags)]
+        # Pre-order: what starts first, the widest of those; a tag below all phrases of its word.
+        return tree_from_spans(sorted(rows, key=lambda row: (row[1], -row[2])), words)
+
+
+@dataclass(frozen=True)
+class SpanMarginals:
+    """How likely each labelled span is if a tree has the probability exp(score) / Z.
+
+    ``log_partition`` is the logarithm of Z, the sum over all binary trees; ``probabilities`` has
+    the shape of the scores, or of their column.
+
+    >>> span_marginals(np.zeros((1, 2, 3))).log_partition == np.log(2)
+    np.True_
+    """
+
+    log_partition: float
+    probabilities: NDArray[np.float64]
+
+
+@overload
+def decode_spans(
+    scores: Scores, *, none: int | None = 0, method: Method = "exact", n_jobs: int = -1
+) -> SpanTree: ...
+@overload
+def decode_spans(
+    scores: Sequence[Scores], *, none: int | None = 0, method: Method = "exact", n_jobs: int = -1
+) -> list[SpanTree]: ...
+def decode_spans(
+    scores: Scores | Sequence[Scores],
+    *,
+    none: int | None = 0,
+    method: Method = "exact",
+    n_jobs: int = -1,
+) -> SpanTree | list[SpanTree]:
+    """The best tree of a sentence, or the best trees of several, given the scores of their spans.
+
+    A tree is as good as the sum of the scores of its labelled spans. ``scores`` are an array of
+    shape (n, n + 1, labels), in which ``scores[start, end, label]`` belongs to the words from
+    ``start`` up to but not including ``end``, or :class:`SpanScores`, or a sequence of such.
+    Minus infinity is impossible.
+
+    The label ``none`` writes no bracket, so that nodes may have any number of children; the whole
+    sentence never has it. Chains of nodes over the same words are labels of their own. With
+    ``none=None`` all trees are binary.
+
+    ``method``: ``"exact"``, or for comparison ``"greedy"``, which goes down from the whole sentence
+    and splits each span where the best labels of its two parts are best, whatever is below them.
+    The result does not depend on ``n_jobs``, the number of threads.
+
+    >>> scores = np.full((3, 4, 3), -1.0)
+    >>> scores[:, :, 0] = 0
+    >>> scores[0, 3, 1], scores[1, 3, 2] = 2, 1
+    >>> decode_spans(scores)
+    SpanTree(score=3.0, spans=((0, 3, 1), (1, 3, 2)))
+    """
+    if method not in get_args(Method):
+        raise InputError(f"method must be one of {', '.join(get_args(Method))}, not {method!r}")
+    sentences, single = _listed(scores)
+    offsets, starts, ends, labels, sums = _core.decode_spans(
+        [_for_core(own, row) for row, own in enumerate(sentences)],
+        _checked_label(none),
+        method == "greedy",
+        thread_count(n_jobs),
+    )
+    spans = list(zip(starts.tolist(), ends.tolist(), labels.tolist(), strict=True))
+    trees = [
+        SpanTree(score, tuple(spans[offsets[row] : offsets[row + 1]]))
+        for row, score in enumerate(sums.tolist())
+    ]
+    return trees[0] if single else trees
+
+
+@overload
+def span_marginals(scores: Scores, *, none: int | None = 0, n_jobs: int = -1) -> SpanMarginals: ...
+@overload
+def span_marginals(
+    scores: Sequence[Scores], *, none: int | None = 0, n_jobs: int = -1
+) -> list[SpanMarginals]: ...
+def span_marginals(
+    scores: Scores | Sequence[Scores], *, none: int | None = 0, n_jobs: int = -1
+) -> SpanMarginals | list[SpanMarginals]:
+    """The probabilities of labelled spans in a sentence, or several, given their scores.
+
+    Arguments are those of :func:`decode_spans`. With a label for no bracket, the binary trees that
+    look alike without it count one by one.
+
+    >>> scores = np.zeros((3, 4, 1))
+    >>> scores[0, 2] = np.log(3)
+    >>> marginals = span_marginals(scores, none=None)
+    >>> marginals.probabilities[0, 2], marginals.probabilities[1, 3]
+    (array([0.75]), array([0.25]))
+    """
+    sentences, single = _listed(scores)
+    found = _core.span_marginals(
+        [_for_core(own, row) for row, own in enumerate(sentences)],
+        _checked_label(none),
+        thread_count(n_jobs),
+    )
+    marginals = [
+        SpanMarginals(
+            log_partition,
+            probabilities if isinstance(own, SpanScores) else probabilities.reshape(own.shape),
+        )
+        for own, (log_partition, probabilities) in zip(sentences, found, strict=True)
+    ]
+    return marginals[0] if single else marginals
+
+
+def _listed(scores: Scores | Sequence[Scores]) -> tuple[list[Scores], bool]:
+    """The sentences, and whether it was a single one that was not in a list."""
+    if isinstance(scores, (np.ndarray, SpanScores)):
+        return [scores], True
+    return list(scores), False
+
+
+def _checked_label(none: int | None) -> int | None:
+    if none is not None and not 0 <= none < _LIMIT:
+        raise InputError(f"none must be the number of a label, from 0, or None, not {none!r}")
+    return none
+
+
+def _for_core(scores: Scores, row: int) -> NDArray[np.float64] | _Columns:
+    """Scores as the core takes them."""
+    if isinstance(scores, SpanScores):
+        if scores.length < 1:
+            raise InputError(f"sentence {row + 1} has {scores.length} words; leave it out")
+        start, end, label = (
+            _column(getattr(scores, name), name, row) for name in ("start", "end", "label")
+        )
+        score = np.ascontiguousarray(scores.score, dtype=np.float64)
+        if not start.shape == end.shape == label.shape == score.shape or score.ndim != 1:
+            shapes = ", ".join(str(column.shape) for column in (start, end, label, score))
+            raise InputError(
+                f"sentence {row + 1}: start, end, label and score must be columns of one length, "
+                f"but have shapes {shapes}"
+            )
+        return scores.length, start, end, label, score
+    if scores.ndim != 3 or scores.shape[1] != scores.shape[0] + 1 or not scores.shape[0]:
+        raise InputError(
+            f"sentence {row + 1}: scores of n words must have shape (n, n + 1, labels), "
+            f"not {scores.shape}"
+        )
+    return np.ascontiguousarray(scores, dtype=np.float64)
+
+
+def _column(values: ArrayLike, name: str, row: int) -> NDArray[np.uint32]:
+    column = np.asarray(values)
+    if column.size and (
+        column.dtype.kind not in "iu" or column.min() < 0 or column.max() >= _LIMIT
+    ):
+        raise InputError(f"sentence {row + 1}: {name} must be whole numbers from 0, not {column}")
+    return np.ascontiguousarray(column, dtype=np.uint32)

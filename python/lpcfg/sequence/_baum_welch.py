@@ -1,0 +1,80 @@
+"""Maximum-likelihood estimation of hidden Markov models from sequences without states."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from lpcfg import _core
+from lpcfg.sequence._hmm_parameters import HMMParameters
+
+__all__ = ["BaumWelch", "Fit"]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Where a run ended, and how the log-likelihood went on the way.
+
+    >>> Fit(HMMParameters.checked([1.0], [[1.0]], [[1.0]]), (-3.0, -2.0), True).log_likelihood
+    -2.0
+    """
+
+    parameters: HMMParameters
+    log_likelihoods: tuple[float, ...]
+    converged: bool
+
+    @property
+    def log_likelihood(self) -> float:
+        """The last one known: that of the parameters if the run has converged.
+
+        >>> Fit(HMMParameters.checked([1.0], [[1.0]], [[1.0]]), (-3.0,), False).log_likelihood
+        -3.0
+        """
+        return self.log_likelihoods[-1]
+
+
+@dataclass(frozen=True)
+class BaumWelch:
+    """The EM algorithm: expected counts, from which parameters are estimated, and so on.
+
+    ``max_iter``: most iterations.
+    ``tol``: it has converged when an iteration gains less log-likelihood per symbol.
+    ``pseudocount``: is added to all expected counts.
+
+    >>> import numpy as np
+    >>> transitions, emissions = [[0.6, 0.4], [0.5, 0.5]], [[0.7, 0.3], [0.2, 0.8]]
+    >>> start = HMMParameters.checked([0.5, 0.5], transitions, emissions)
+    >>> symbols = np.array([0, 0, 1, 1, 0, 0, 1, 1], dtype=np.uint32)
+    >>> sequences = _core.Sequences(np.array([0, 8]), symbols, threads=1)
+    >>> run = BaumWelch(max_iter=500).run(start, sequences, n_items=8)
+    >>> run.log_likelihoods[0] < run.log_likelihood, run.converged
+    (True, True)
+    """
+
+    max_iter: int = 100
+    tol: float = 1e-5
+    pseudocount: float = 0.0
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter
+
+    def run(self, start: HMMParameters, sequences: _core.Sequences, n_items: int) -> Fit:
+        """Iterate from given parameters; ``n_items`` is the number of symbols of all sequences.
+
+        >>> import numpy as np
+        >>> start = HMMParameters.checked([1.0], [[1.0]], [[0.5, 0.5]])
+        >>> symbols = np.array([0, 1, 1, 1], dtype=np.uint32)
+        >>> sequences = _core.Sequences(np.array([0, 4]), symbols, threads=1)
+        >>> BaumWelch().run(start, sequences, n_items=4).parameters.emissions
+        array([[0.25, 0.75]])
+        """
+        parameters, history = start, []
+        for _ in self.progress(range(self.max_iter)):
+            counts = sequences.expected_counts(parameters.core)
+            history.append(counts["log_probability"])
+            if len(history) > 1 and history[-1] - history[-2] < self.tol * n_items:
+                return Fit(parameters, tuple(history), converged=True)
+            # The last column is for symbols that are not in the vocabulary.
+            counts["emissions"] = counts["emissions"][:, :-1]
+            parameters = HMMParameters.from_counts(
+                counts, model_end=start.ends is not None, pseudocount=self.pseudocount
+            )
+        return Fit(parameters, tuple(history), converged=False)

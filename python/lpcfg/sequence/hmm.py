@@ -1,0 +1,269 @@
+"""Hidden Markov models over sequences of strings or numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from os import PathLike
+from typing import Self, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.utils.validation import check_is_fitted
+
+from lpcfg import _core
+from lpcfg._threads import thread_count
+from lpcfg.errors import InputError, ModelFileError
+from lpcfg.grammar.grammar import Grammar
+from lpcfg.sequence._baum_welch import BaumWelch
+from lpcfg.sequence._hmm_file import read_hmm, write_hmm
+from lpcfg.sequence._hmm_grammar import right_branching
+from lpcfg.sequence._hmm_inference import Decoder, HMMInference
+from lpcfg.sequence._hmm_parameters import HMMParameters, count_states
+from lpcfg.sequence._hmm_symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
+
+__all__ = ["HMM"]
+
+
+@dataclass(eq=False, repr=False)
+class HMM(HMMInference):
+    """A hidden Markov model, learnt from sequences alone (Baum and Welch) or with their states.
+
+    ``n_states``: how many states; may be left out if they are given.
+    ``model_end``: whether to learn where sequences end. If not, probabilities are those of
+    sequences of a given length.
+    ``vocabulary``: the symbols there are, by default all that occur, in order.
+    ``unknown``: symbols outside the vocabulary are an ``"error"``, or are ``"ignore"`` d: they tell
+    nothing about the state, and take no part in the probability.
+    ``pseudocount``: is added to all counts of states, transitions and symbols.
+    ``n_init``, ``max_iter``, ``tol``: random starts, of which the best is kept; iterations of each,
+    and the gain in log-likelihood per symbol below which they stop.
+    ``warm_start``: go on from the parameters and the vocabulary of the last fit.
+    ``decoder``: what :meth:`predict` finds, the most probable sequence of states (``"viterbi"``) or
+    the most probable state of each symbol (``"posterior"``).
+    ``count_transitions``: whether :meth:`transform` counts transitions, too.
+    ``random_state``: the seed; the same seed gives the same model.
+    ``n_jobs``: the number of threads, -1 for one on each core; nothing depends on it.
+
+    After :meth:`fit`, ``parameters_`` has the probabilities, ``symbols_`` and ``states_`` the
+    names of their columns and rows, ``log_likelihoods_`` the log-likelihood before each iteration.
+
+    >>> weather = [["sun", "sun", "rain"], ["rain", "rain", "sun", "sun"]]
+    >>> hmm = HMM(n_states=2).fit(weather)
+    >>> hmm.log_likelihoods_[-1] > hmm.log_likelihoods_[0]
+    True
+    """
+
+    n_states: int | None = None
+    model_end: bool = False
+    vocabulary: Sequence[Item] | None = None
+    unknown: Unknown = "error"
+    pseudocount: float = 0.0
+    n_init: int = 1
+    max_iter: int = 100
+    tol: float = 1e-5
+    warm_start: bool = False
+    decoder: Decoder = "viterbi"
+    count_transitions: bool = False
+    random_state: int = 0
+    n_jobs: int = -1
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter
+
+    parameters_: HMMParameters = field(init=False)
+    symbols_: tuple[Item, ...] = field(init=False)
+    states_: tuple[Item, ...] = field(init=False)
+    log_likelihoods_: tuple[float, ...] = field(init=False)
+    converged_: bool = field(init=False)
+
+    @classmethod
+    def from_parameters(
+        cls,
+        initial: ArrayLike,
+        transitions: ArrayLike,
+        emissions: ArrayLike,
+        ends: ArrayLike | None = None,
+        *,
+        symbols: Sequence[Item] | None = None,
+        states: Sequence[Item] | None = None,
+    ) -> HMM:
+        """A model with given probabilities; see :class:`.HMMParameters`.
+
+        >>> hmm = HMM.from_parameters([1, 0], [[0, 1], [1, 0]], np.eye(2), symbols=["tick", "tock"])
+        >>> hmm.score([["tick", "tock", "tick"]])
+        0.0
+        """
+        parameters = HMMParameters.checked(initial, transitions, emissions, ends)
+        hmm = cls(n_states=parameters.n_states, model_end=ends is not None)
+        for name, names, number in (
+            ("symbols", symbols, parameters.n_symbols),
+            ("states", states, parameters.n_states),
+        ):
+            table = SymbolTable(tuple(range(number) if names is None else names))
+            if len(table.symbols) != number:
+                raise InputError(f"{name} must be {number} names, not {len(table.symbols)}")
+            setattr(hmm, f"{name}_", table.symbols)
+        hmm.parameters_ = parameters
+        return hmm
+
+    @classmethod
+    def from_bigrams(
+        cls,
+        initial: ArrayLike,
+        conditional: ArrayLike,
+        ends: ArrayLike | None = None,
+        *,
+        symbols: Sequence[Item] | None = None,
+    ) -> HMM:
+        """A bigram model as an HMM with a state for each symbol (del Canto 2021, part 1d).
+
+        ``initial`` has the probabilities of first symbols, ``conditional`` those of the next symbol
+        (column) given the symbol (row).
+
+        >>> hmm = HMM.from_bigrams([0.5, 0.5], [[0.9, 0.1], [0.4, 0.6]], symbols=["a", "b"])
+        >>> float(np.exp(hmm.score([["a", "b", "b"]])).round(6))
+        0.03
+        """
+        return cls.from_parameters(
+            initial,
+            conditional,
+            np.eye(np.size(initial)),
+            ends,
+            symbols=symbols,
+            states=symbols,
+        )
+
+    def fit(self, sequences: Sequences, states: Sequences | None = None) -> Self:
+        """Learn from sequences; with the states of all their symbols, by counting.
+
+        >>> hmm = HMM().fit([["it", "rained"], ["she", "sang"]], [["N", "V"], ["N", "V"]])
+        >>> hmm.predict([["she", "rained"]])
+        [['N', 'V']]
+        """
+        self._check_options()
+        flat = FlatSequences.of(sequences)
+        going_on = self.warm_start and hasattr(self, "parameters_")
+        table = SymbolTable.chosen(self.symbols_ if going_on else self.vocabulary, flat)
+        symbols = table.encode(flat, self.unknown)
+        if states is None:
+            self._fit_alone(flat.offsets, symbols, len(table.symbols))
+        else:
+            self._fit_with(flat, symbols, FlatSequences.of(states, "states"), len(table.symbols))
+        self.symbols_ = table.symbols
+        return self
+
+    def _check_options(self) -> None:
+        if self.n_states is not None and self.n_states < 1:
+            raise InputError(f"n_states must be at least 1, not {self.n_states}")
+        for name in ("n_init", "max_iter"):
+            if getattr(self, name) < 1:
+                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
+        if not self.pseudocount >= 0:
+            raise InputError(f"pseudocount must not be negative, but is {self.pseudocount}")
+        for name, choices in (("unknown", get_args(Unknown)), ("decoder", get_args(Decoder))):
+            if getattr(self, name) not in choices:
+                raise InputError(
+                    f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}"
+                )
+
+    def _fit_alone(
+        self, offsets: NDArray[np.int64], symbols: NDArray[np.uint32], n_symbols: int
+    ) -> None:
+        if self.n_states is None:
+            raise InputError("n_states must be given if the states of the sequences are not")
+        algorithm = BaumWelch(self.max_iter, self.tol, self.pseudocount, self.progress)
+        sequences = _core.Sequences(offsets, symbols, thread_count(self.n_jobs))
+        frequencies = np.bincount(symbols, minlength=n_symbols)[:n_symbols] / len(symbols)
+        mean_length = len(symbols) / (len(offsets) - 1) if self.model_end else None
+        if self.warm_start and hasattr(self, "parameters_"):
+            starts = [self.parameters_]
+        else:
+            starts = [
+                HMMParameters.random(self.n_states, frequencies, mean_length, random)
+                for random in np.random.default_rng(self.random_state).spawn(self.n_init)
+            ]
+            self.states_ = tuple(range(self.n_states))
+        runs = [algorithm.run(start, sequences, len(symbols)) for start in starts]
+        best = max(runs, key=lambda run: run.log_likelihood)
+        self.parameters_ = best.parameters
+        self.log_likelihoods_ = best.log_likelihoods
+        self.converged_ = best.converged
+
+    def _fit_with(
+        self,
+        flat: FlatSequences,
+        symbols: NDArray[np.uint32],
+        states: FlatSequences,
+        n_symbols: int,
+    ) -> None:
+        flat.check_lengths(states)
+        table = SymbolTable.learn(states)
+        if self.n_states not in (None, len(table.symbols)):
+            raise InputError(
+                f"n_states is {self.n_states}, but there are {len(table.symbols)} states"
+            )
+        self.states_ = table.symbols
+        self.parameters_ = HMMParameters.from_counts(
+            count_states(flat.offsets, symbols, table.encode(states), n_symbols),
+            model_end=self.model_end,
+            pseudocount=self.pseudocount,
+        )
+        self.log_likelihoods_ = ()
+        self.converged_ = True
+
+    def fit_transform(self, sequences: Sequences, labels: object = None) -> NDArray[np.float64]:
+        """Learn from sequences alone, then :meth:`transform` them.
+
+        A pipeline hands the labels of its classifier to all steps; they are not states, and are
+        not used.
+
+        >>> HMM(n_states=1).fit_transform([["a", "b"], ["a"]], labels=[0, 1])
+        array([[2.],
+               [1.]])
+        """
+        listed = list(sequences)
+        return self.fit(listed).transform(listed)
+
+    def to_grammar(self) -> Grammar:
+        """The same model as a right-branching L-PCFG, whose latent states are those of the HMM.
+
+        The probability of a sentence, and of its only tree, is what :meth:`score_samples` has the
+        logarithm of. Symbols become words, numbers too.
+
+        >>> from lpcfg import Parser
+        >>> hmm = HMM.from_bigrams([0.5, 0.5], [[0.9, 0.1], [0.4, 0.6]], symbols=["a", "b"])
+        >>> parse = Parser(hmm.to_grammar()).analyze(words=["a", "b", "b"])
+        >>> print(parse.tree, round(float(np.exp(parse.log_probability)), 6))
+        (S (X a) (S (X b) (X b))) 0.03
+        """
+        check_is_fitted(self, "parameters_")
+        words = [str(symbol) for symbol in self.symbols_]
+        return right_branching(self.parameters_, words, unknown=self.unknown == "ignore")
+
+    def save(self, path: str | PathLike[str]) -> None:
+        """Write the model to a file; :meth:`load` reads it.
+
+        >>> import tempfile, pathlib
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = pathlib.Path(folder, "clock.lpcfg")
+        ...     HMM(n_states=2).fit([["tick", "tock", "tick"]]).save(path)
+        ...     HMM.load(path).symbols_
+        ('tick', 'tock')
+        """
+        check_is_fitted(self, "parameters_")
+        write_hmm(path, self.parameters_, self.symbols_, self.states_, self.get_params())
+
+    @classmethod
+    def load(cls, path: str | PathLike[str]) -> HMM:
+        """Read a model that :meth:`save` has written, after checking it.
+
+        >>> HMM.load("missing.lpcfg")
+        Traceback (most recent call last):
+        FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
+        """
+        parts, options = read_hmm(path)
+        try:
+            hmm = cls.from_parameters(**parts)
+            hmm.set_params(**options)._check_options()
+        except InputError as error:
+            raise ModelFileError(f"{path}: {error}") from error
+        return hmm

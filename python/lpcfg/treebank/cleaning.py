@@ -1,0 +1,98 @@
+"""Removing from trees what a grammar should not learn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Literal, get_args
+
+from lpcfg._core import clean_forest
+from lpcfg._options import build_options
+from lpcfg.errors import InputError
+from lpcfg.treebank.forest import Forest
+from lpcfg.treebank.tree import Tree
+
+__all__ = ["Cleaning"]
+
+FunctionTags = Literal["phrases", "all", "keep"]
+
+
+@dataclass(frozen=True, slots=True)
+class Cleaning:
+    """Which steps of cleaning are taken; all of them by default.
+
+    ``function_tags``: cut what follows the first ``-`` or ``=`` in the labels of ``"phrases"``, of
+    ``"all"`` nodes, or ``"keep"`` it. Tags of words are left alone by default, because many tag
+    sets have hyphens in them. Labels like ``-LRB-`` always stay whole.
+
+    ``remove_empty``: remove traces (``-NONE-``) and phrases in which nothing is left.
+
+    ``merge_repeated``: make one node of a node and its only child if they have the same label.
+
+    ``root_label``: give every tree exactly one root of this label. Roots called ROOT, TOP, S1 or
+    nothing at all are renamed, any other gets a parent. With None, roots stay, except that one
+    without a label is dropped if it has one child.
+
+    >>> tree = Tree.from_string("( (S (NP-SBJ (PRP we)) (VP (VBP sing) (NP (-NONE- *)))))")
+    >>> print(Cleaning().clean(tree))
+    (ROOT (S (NP (PRP we)) (VP (VBP sing))))
+    """
+
+    function_tags: FunctionTags = "phrases"
+    remove_empty: bool = True
+    merge_repeated: bool = True
+    root_label: str | None = "ROOT"
+
+    def __post_init__(self) -> None:
+        if self.function_tags not in get_args(FunctionTags):
+            choices = ", ".join(map(repr, get_args(FunctionTags)))
+            raise InputError(f"function_tags must be one of {choices}, not {self.function_tags!r}")
+        for name in ("remove_empty", "merge_repeated"):
+            if not isinstance(getattr(self, name), bool):
+                raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}")
+        if self.root_label is not None and not isinstance(self.root_label, str):
+            raise InputError(f"root_label must be a string or None, not {self.root_label!r}")
+        if self.root_label == "":
+            raise InputError("root_label must not be empty; None leaves roots as they are")
+
+    def apply(self, forest: Forest) -> Forest:
+        """Clean every tree. One in which nothing is left becomes an empty tree.
+
+        >>> forest = Forest.from_trees([Tree.from_string("(NP-1 (NN rain))")])
+        >>> [str(tree) for tree in Cleaning().apply(forest).trees()]
+        ['(ROOT (NP (NN rain)))']
+        """
+        return Forest(
+            *clean_forest(
+                forest.columns,
+                self.function_tags,
+                self.remove_empty,
+                self.merge_repeated,
+                self.root_label,
+            )
+        )
+
+    def clean(self, tree: Tree) -> Tree | None:
+        """Clean one tree; None if nothing is left of it.
+
+        >>> Cleaning().clean(Tree.from_string("(NP (-NONE- *))")) is None
+        True
+        """
+        return next(self.apply(Forest.from_trees([tree])).trees())
+
+    def to_dict(self) -> dict[str, Any]:
+        """The options as JSON can hold them.
+
+        >>> Cleaning.from_dict(Cleaning(root_label="TOP").to_dict()).root_label
+        'TOP'
+        """
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, options: Mapping[str, Any]) -> Cleaning:
+        """Undo :meth:`to_dict`.
+
+        >>> Cleaning.from_dict({"function_tags": "keep"}).function_tags
+        'keep'
+        """
+        return build_options(cls, options)

@@ -1,0 +1,191 @@
+"""Many trees as columns: how trees travel between Python and the core."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lpcfg.errors import TreebankError
+from lpcfg.treebank.tree import Tree
+from lpcfg.treebank.tree import unescape as unescape_token
+
+__all__ = ["Forest", "ForestColumns"]
+
+ForestColumns: TypeAlias = tuple[
+    NDArray[np.uint32],
+    NDArray[np.int32],
+    NDArray[np.uint32],
+    NDArray[np.int64],
+    list[str],
+    list[str],
+]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Forest:
+    """Trees of any arity, their nodes in post-order; a tree may be empty (have no nodes).
+
+    ``sizes`` are those of subtrees, so the last child of a node is the node before it, and each
+    earlier sibling lies one subtree further left. Words are -1 but for preterminals.
+
+    >>> forest = Forest.from_trees([Tree.from_string("(NP (DT the) (NN rain))")])
+    >>> forest.sizes.tolist(), forest.words.tolist()
+    ([1, 1, 3], [0, 1, -1])
+    >>> [str(tree) for tree in forest.trees()]
+    ['(NP (DT the) (NN rain))']
+    """
+
+    labels: NDArray[np.uint32]
+    words: NDArray[np.int32]
+    sizes: NDArray[np.uint32]
+    tree_offsets: NDArray[np.int64]
+    label_names: list[str]
+    word_names: list[str]
+
+    @property
+    def columns(self) -> ForestColumns:
+        """All columns, as the core takes them.
+
+        >>> Forest.from_trees([Tree("NN", "rain")]).columns[4:]
+        (['NN'], ['rain'])
+        """
+        return (
+            self.labels,
+            self.words,
+            self.sizes,
+            self.tree_offsets,
+            self.label_names,
+            self.word_names,
+        )
+
+    @classmethod
+    def from_trees(cls, trees: Iterable[Tree | None]) -> Forest:
+        """Columns of the given trees; None is an empty tree.
+
+        >>> len(Forest.from_trees([Tree("NN", "rain"), None]))
+        2
+        """
+        label_ids: dict[str, int] = {}
+        word_ids: dict[str, int] = {}
+        labels: list[int] = []
+        words: list[int] = []
+        sizes: list[int] = []
+        offsets = [0]
+        for tree in trees:
+            pending: list[int] = []
+            for node in _postorder(tree):
+                labels.append(label_ids.setdefault(node.label, len(label_ids)))
+                if node.word is None:
+                    if not node.children:
+                        raise TreebankError(f"the node {node.label!r} has no word or children")
+                    words.append(-1)
+                    sizes.append(1 + sum(pending.pop() for _ in node.children))
+                else:
+                    words.append(word_ids.setdefault(node.word, len(word_ids)))
+                    sizes.append(1)
+                pending.append(sizes[-1])
+            offsets.append(len(labels))
+        return cls(
+            np.array(labels, dtype=np.uint32),
+            np.array(words, dtype=np.int32),
+            np.array(sizes, dtype=np.uint32),
+            np.array(offsets, dtype=np.int64),
+            list(label_ids),
+            list(word_ids),
+        )
+
+    def __len__(self) -> int:
+        return len(self.tree_offsets) - 1
+
+    def trees(self, *, unescape: bool = False) -> Iterator[Tree | None]:
+        """Build the trees one by one; an empty tree is None.
+
+        ``unescape`` turns ``-LRB-`` into a bracket.
+
+        >>> forest = Forest.from_trees([None, Tree("-LRB-", "-LRB-")])
+        >>> [tree and tree.word for tree in forest.trees(unescape=True)]
+        [None, '(']
+        """
+        label_names, word_names = self.label_names, self.word_names
+        if unescape:
+            label_names = [unescape_token(name) for name in label_names]
+            word_names = [unescape_token(name) for name in word_names]
+        offsets = self.tree_offsets.tolist()
+        for start, end in itertools.pairwise(offsets):
+            labels = self.labels[start:end].tolist()
+            words = self.words[start:end].tolist()
+            sizes = self.sizes[start:end].tolist()
+            built: list[tuple[Tree, int]] = []
+            for label, word, size in zip(labels, words, sizes, strict=True):
+                if word >= 0:
+                    built.append((Tree(label_names[label], word_names[word]), 1))
+                    continue
+                missing = size - 1
+                children = []
+                while missing:
+                    child, below = built.pop()
+                    children.append(child)
+                    missing -= below
+                built.append((Tree(label_names[label], children[::-1]), size))
+            yield built[0][0] if built else None
+
+    def nonempty(self) -> Forest:
+        """The trees that have nodes.
+
+        >>> len(Forest.from_trees([None, Tree("NN", "rain"), None]).nonempty())
+        1
+        """
+        # Empty trees own no nodes, so it is enough to drop their offsets.
+        kept = np.diff(self.tree_offsets, prepend=-1) > 0
+        return replace(self, tree_offsets=self.tree_offsets[kept])
+
+    def select(self, trees: ArrayLike) -> Forest:
+        """Some of the trees, by their numbers, in the order given.
+
+        >>> forest = Forest.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
+        >>> [str(tree) for tree in forest.select([1]).trees()]
+        ['(NN sun)']
+        """
+        nodes, offsets = gather_trees(self.tree_offsets, trees)
+        return replace(
+            self,
+            labels=self.labels[nodes],
+            words=self.words[nodes],
+            sizes=self.sizes[nodes],
+            tree_offsets=offsets,
+        )
+
+
+def gather_trees(
+    tree_offsets: NDArray[np.int64], trees: ArrayLike
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The nodes of some trees, one tree after the other, and the offsets they have then.
+
+    >>> nodes, offsets = gather_trees(np.array([0, 2, 5]), [1, 0])
+    >>> nodes.tolist(), offsets.tolist()
+    ([2, 3, 4, 0, 1], [0, 3, 5])
+    """
+    chosen = np.asarray(trees, dtype=np.int64)
+    if chosen.size and not (chosen.min() >= 0 and chosen.max() < len(tree_offsets) - 1):
+        raise IndexError(f"tree numbers must lie between 0 and {len(tree_offsets) - 2}")
+    starts = tree_offsets[chosen]
+    sizes = tree_offsets[chosen + 1] - starts
+    offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    nodes = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
+    return nodes, offsets
+
+
+def _postorder(tree: Tree | None) -> Iterator[Tree]:
+    # Pre-order from right to left is post-order backwards.
+    backwards = []
+    stack = [] if tree is None else [tree]
+    while stack:
+        node = stack.pop()
+        backwards.append(node)
+        stack.extend(node.children)
+    return reversed(backwards)

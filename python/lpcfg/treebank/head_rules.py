@@ -1,0 +1,145 @@
+"""Head rules: which child of a phrase is its head."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lpcfg.treebank.treebank import Treebank
+
+__all__ = ["COLLINS", "HeadRules"]
+
+Side = Literal["left", "right"]
+
+#: A step of a search: from which side it starts, and the labels any of which it looks for.
+Step = tuple[Side, tuple[str, ...]]
+
+
+def _steps(side: Side, labels: str) -> tuple[Step, ...]:
+    """A search for one label after the other, then for any child, always from the same side."""
+    return (*((side, (label,)) for label in labels.split()), (side, ()))
+
+
+#: The head table of Collins (1999, appendix A); an empty tuple of labels stands for any child.
+COLLINS: Mapping[str, tuple[Step, ...]] = {
+    "ADJP": _steps("left", "NNS QP NN $ ADVP JJ VBN VBG ADJP JJR NP JJS DT FW RBR RBS SBAR RB"),
+    "ADVP": _steps("right", "RB RBR RBS FW ADVP TO CD JJR JJ IN NP JJS NN"),
+    "CONJP": _steps("right", "CC RB IN"),
+    "FRAG": _steps("right", ""),
+    "INTJ": _steps("left", ""),
+    "LST": _steps("right", "LS :"),
+    "NAC": _steps("left", "NN NNS NNP NNPS NP NAC EX $ CD QP PRP VBG JJ JJS JJR ADJP FW"),
+    "NP": (
+        ("right", ("NN", "NNP", "NNPS", "NNS", "NX", "POS", "JJR")),
+        ("left", ("NP",)),
+        ("right", ("$", "ADJP", "PRN")),
+        ("right", ("CD",)),
+        ("right", ("JJ", "JJS", "RB", "QP")),
+        ("right", ()),
+    ),
+    "PP": _steps("right", "IN TO VBG VBN RP FW"),
+    "PRN": _steps("left", ""),
+    "PRT": _steps("right", "RP"),
+    "QP": _steps("left", "$ IN NNS NN JJ RB DT CD NCD QP JJR JJS"),
+    "RRC": _steps("right", "VP NP ADVP ADJP PP"),
+    "S": _steps("left", "TO IN VP S SBAR ADJP UCP NP"),
+    "SBAR": _steps("left", "WHNP WHPP WHADVP WHADJP IN DT S SQ SINV SBAR FRAG"),
+    "SBARQ": _steps("left", "SQ S SINV SBARQ FRAG"),
+    "SINV": _steps("left", "VBZ VBD VBP VB MD VP S SINV ADJP NP"),
+    "SQ": _steps("left", "VBZ VBD VBP VB MD VP SQ"),
+    "UCP": _steps("right", ""),
+    "VP": _steps("left", "TO VBD VBN MD VBZ VB VBG VBP VP ADJP NN NNS NP"),
+    "WHADJP": _steps("left", "CC WRB JJ ADJP"),
+    "WHADVP": _steps("right", "CC WRB"),
+    "WHNP": _steps("left", "WDT WP WP$ WHADJP WHPP WHNP"),
+    "WHPP": _steps("right", "IN TO FW"),
+}
+
+#: Tags that are heads only where there is nothing else.
+PUNCTUATION = frozenset([",", ".", ":", "``", "''", "-LRB-", "-RRB-", "HYPH", "$,", "$.", "$("])
+
+
+@dataclass(frozen=True)
+class HeadRules:
+    """How to find the head child of a phrase.
+
+    ``table`` gives each label the steps of a search, which ends with the first step that finds
+    something. For other labels the generic rule applies: a child of the same label, else any
+    child, from the side of ``default``. Punctuation is a head only where there is nothing else.
+
+    >>> HeadRules().table["PP"][0]
+    ('right', ('IN',))
+    """
+
+    table: Mapping[str, Sequence[Step]] = field(default_factory=lambda: COLLINS)
+    default: Side = "left"
+    punctuation: frozenset[str] = PUNCTUATION
+
+    def head_children(
+        self, treebank: Treebank, levels: Sequence[NDArray[np.int64]]
+    ) -> NDArray[np.int64]:
+        """The head child of each node of a binary table, -1 for preterminals.
+
+        ``levels`` are the nodes of each depth, roots first. A node that binarisation made stands
+        for the children it covers: it competes with the best of them.
+
+        >>> from lpcfg import Tree
+        >>> from lpcfg.estimators.features._tree_nodes import levels
+        >>> tree = Tree.from_string("(NP (DT the) (JJ big) (NN dog) (PP (IN on) (NN top)))")
+        >>> bank = Treebank.from_trees([tree])
+        >>> heads = HeadRules().head_children(bank, levels(bank.parent))
+        >>> [bank.symbols[bank.symbol[head]].labels[0] for head in heads if head >= 0]
+        ['IN', 'NN', 'NP', 'NP']
+        """
+        symbols = treebank.symbols
+        tops = sorted({symbol.labels[0] for symbol in symbols})
+        parents = sorted({symbol.labels[-1] for symbol in symbols})
+        step, from_right = self.tables(parents, tops)
+        symbol = treebank.symbol
+        top = np.array([tops.index(s.labels[0]) for s in symbols])[symbol]
+        bottom = np.array([parents.index(s.labels[-1]) for s in symbols])[symbol]
+        made = np.array([s.made for s in symbols])[symbol]
+
+        # The step at which a node is found as a child, and, for made nodes, its best child is.
+        best = np.zeros(len(symbol), dtype=np.int64)
+        head = treebank.left.astype(np.int64)
+        for nodes in reversed(levels):
+            pairs = nodes[treebank.right[nodes] >= 0]
+            left, right, label = treebank.left[pairs], treebank.right[pairs], bottom[pairs]
+            rank_left = np.where(made[left], best[left], step[label, top[left]])
+            rank_right = np.where(made[right], best[right], step[label, top[right]])
+            tie = (rank_left == rank_right) & from_right[label, rank_left]
+            take_right = (rank_right < rank_left) | tie
+            head[pairs] = np.where(take_right, right, left)
+            best[pairs] = np.minimum(rank_left, rank_right)
+        return head
+
+    def tables(
+        self, parents: Sequence[str], children: Sequence[str]
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """By parent label: the step that finds each child label, and whether it is from the right.
+
+        >>> step, from_right = HeadRules().tables(["PP"], ["NP", "TO", "IN"])
+        >>> step.tolist(), from_right[0, :2].tolist()
+        ([[6, 1, 0]], [True, True])
+        """
+        searches = [self.table.get(parent) or self._generic(parent) for parent in parents]
+        last = max(map(len, searches), default=0)
+        step = np.full((len(parents), len(children)), last, dtype=np.int64)
+        from_right = np.zeros((len(parents), last + 1), dtype=bool)
+        for row, search in enumerate(searches):
+            from_right[row] = search[-1][0] == "right"
+            for number, (side, labels) in reversed(list(enumerate(search))):
+                from_right[row, number] = side == "right"
+                for column, child in enumerate(children):
+                    anything = not labels and child not in self.punctuation
+                    if anything or child in labels:
+                        step[row, column] = number
+        return step, from_right
+
+    def _generic(self, label: str) -> Sequence[Step]:
+        return ((self.default, (label,)), (self.default, ()))

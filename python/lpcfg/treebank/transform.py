@@ -1,0 +1,154 @@
+"""From trees to the binary node table that estimators learn from, and exactly back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal, get_args
+
+from lpcfg._core import invert_table, transform_forest
+from lpcfg._options import build_options
+from lpcfg.errors import InputError
+from lpcfg.treebank.forest import Forest
+from lpcfg.treebank.symbol import Symbol
+from lpcfg.treebank.tree import Tree
+
+if TYPE_CHECKING:
+    from lpcfg.treebank.treebank import Treebank
+
+__all__ = ["Transform"]
+
+Direction = Literal["left", "right"]
+Annotated = Literal["original", "all"]
+
+
+@dataclass(frozen=True, slots=True)
+class Transform:
+    """How trees become binary. The default is the two-stage scheme, (v < 1, h = 1).
+
+    ``binarize``: to which side the nodes made for the children beyond two branch. ``"right"``
+    makes ``X -> c1 @X`` with ``@X`` over the other children, ``"left"`` makes ``X -> @X cn``.
+
+    ``horizontal``: how many sibling labels a made node remembers: those of the first children it
+    covers, in the order of generation; None for all.
+
+    ``vertical``: how many ancestors a node remembers.
+
+    ``annotate``: which nodes do so: ``"original"`` ones only (two-stage: vertical markovisation
+    before binarisation) or ``"all"``, made ones included. Tags do so too, unless
+    ``annotate_preterminals`` is unset.
+
+    ``collapse_root``, ``collapse_inside``, ``collapse_preterminals``: which unary chains become
+    one node: those that start at the root of a tree, those that end in a node with several
+    children, those that end in a preterminal. Without ``collapse_root`` the root stays a node of
+    its own and the chain below it is like any other. So a one-word sentence becomes a single
+    preterminal with ``collapse_root``, and a root above one without.
+
+    >>> tree = Tree.from_string("(S (NP (DT a) (JJ big) (NN dog)) (VP (VBD barked)))")
+    >>> bank = Transform().apply([tree])
+    >>> [str(bank.symbols[symbol]) for symbol in bank.symbol]
+    ['DT^NP', 'JJ^NP', 'NN^NP', '@NP[JJ]', 'NP^S', 'VP+VBD^S', 'S']
+    >>> Transform().invert(bank) == [tree]
+    True
+    """
+
+    binarize: Direction = "right"
+    horizontal: int | None = 1
+    vertical: int = 1
+    annotate: Annotated = "original"
+    annotate_preterminals: bool = True
+    collapse_root: bool = True
+    collapse_inside: bool = True
+    collapse_preterminals: bool = True
+
+    def __post_init__(self) -> None:
+        for name, choices in (("binarize", Direction), ("annotate", Annotated)):
+            if getattr(self, name) not in get_args(choices):
+                allowed = " or ".join(map(repr, get_args(choices)))
+                raise InputError(f"{name} must be {allowed}, not {getattr(self, name)!r}")
+        if not _is_count(self.vertical):
+            raise InputError(f"vertical must be a whole number from 0, not {self.vertical!r}")
+        if self.horizontal is not None and not _is_count(self.horizontal):
+            raise InputError(
+                f"horizontal must be a whole number from 0, or None, not {self.horizontal!r}"
+            )
+
+    def apply(self, trees: Forest | Iterable[Tree]) -> Treebank:
+        """The node table of some trees; empty ones are left out.
+
+        >>> len(Transform().apply([Tree("NN", "rain")]))
+        1
+        """
+        # The treebank module has this one's class in its fields.
+        from lpcfg.treebank.treebank import Treebank
+
+        forest = trees if isinstance(trees, Forest) else Forest.from_trees(trees)
+        columns, symbols, words = transform_forest(
+            forest.nonempty().columns,
+            self.binarize,
+            self.horizontal,
+            self.vertical,
+            self.annotate == "all",
+            self.annotate_preterminals,
+            self.collapse_root,
+            self.collapse_inside,
+            self.collapse_preterminals,
+        )
+        return Treebank(
+            *columns,
+            symbols=tuple(
+                Symbol(
+                    tuple(labels),
+                    tuple(ancestors),
+                    None if siblings is None else tuple(siblings),
+                    preterminal,
+                )
+                for labels, ancestors, siblings, preterminal in symbols
+            ),
+            words=tuple(words),
+            transform=self,
+        )
+
+    def invert(self, treebank: Treebank) -> list[Tree]:
+        """The trees that a node table was made from.
+
+        >>> Transform().invert(Transform().apply([Tree("NN", "rain")]))
+        [Tree.from_string('(NN rain)')]
+        """
+        return [tree for tree in self.invert_columns(treebank).trees() if tree is not None]
+
+    def invert_columns(self, treebank: Treebank) -> Forest:
+        """The trees that a node table was made from, as columns.
+
+        >>> Transform().invert_columns(Transform().apply([Tree("NN", "rain")])).word_names
+        ['rain']
+        """
+        table = (
+            treebank.symbol,
+            treebank.left,
+            treebank.right,
+            treebank.word,
+            treebank.tree_offsets,
+        )
+        return Forest(*invert_table(table, treebank.symbols, treebank.words))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The options as JSON can hold them.
+
+        >>> Transform(horizontal=None).to_dict()["horizontal"] is None
+        True
+        """
+        return asdict(self)
+
+    @classmethod
+    def from_dict(cls, options: Mapping[str, Any]) -> Transform:
+        """Undo :meth:`to_dict`.
+
+        >>> Transform.from_dict({"vertical": 2}).vertical
+        2
+        """
+        return build_options(cls, options)
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0

@@ -1,0 +1,294 @@
+"""Immutable constituency trees."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from lpcfg.errors import TreebankError
+
+if TYPE_CHECKING:
+    import nltk
+
+__all__ = ["Tree", "escape", "unescape"]
+
+_ESCAPES = {"(": "-LRB-", ")": "-RRB-"}
+_UNESCAPES = {bracket: plain for plain, bracket in _ESCAPES.items()}
+_WHITE_SPACE = re.compile(r"[ \t\n\r\v\f]")
+
+
+def escape(token: str) -> str:
+    """Write a token so that its round brackets cannot be taken for those of a tree.
+
+    White space, which would end the token, becomes an underscore; that alone cannot be undone.
+
+    >>> escape("("), escape(":-)"), escape("New York")
+    ('-LRB-', ':--RRB-', 'New_York')
+    """
+    for plain, bracket in _ESCAPES.items():
+        token = token.replace(plain, bracket)
+    return _WHITE_SPACE.sub("_", token)
+
+
+def unescape(token: str) -> str:
+    """Undo :func:`escape`.
+
+    >>> unescape("-LRB-"), unescape(escape(":-)"))
+    ('(', ':-)')
+    """
+    for bracket, plain in _UNESCAPES.items():
+        token = token.replace(bracket, plain)
+    return token
+
+
+class Tree:
+    """A node with a label and either children or, if it is a preterminal, one word.
+
+    >>> tree = Tree("S", [Tree("NP", [Tree("PRP", "it")]), Tree("VP", [Tree("VBD", "rained")])])
+    >>> tree.words(), tree.tags()
+    (['it', 'rained'], ['PRP', 'VBD'])
+    >>> print(tree)
+    (S (NP (PRP it)) (VP (VBD rained)))
+    >>> len(tree), tree.height
+    (2, 3)
+    """
+
+    __slots__ = ("children", "label", "word")
+
+    label: str
+    children: tuple[Tree, ...]
+    word: str | None
+
+    def __init__(self, label: str, content: str | Sequence[Tree]) -> None:
+        set_field = object.__setattr__
+        set_field(self, "label", label)
+        if isinstance(content, str):
+            set_field(self, "children", ())
+            set_field(self, "word", content)
+        else:
+            set_field(self, "children", tuple(content))
+            set_field(self, "word", None)
+
+    @classmethod
+    def from_string(cls, text: str, *, unescape: bool = False) -> Tree:
+        """Read one bracketed tree.
+
+        Tokens are kept as they are, ``-LRB-`` included, unless ``unescape`` asks for brackets.
+
+        >>> Tree.from_string("(NP (DT the) (NN rain))").words()
+        ['the', 'rain']
+        >>> Tree.from_string("(-LRB- -LRB-)", unescape=True).word
+        '('
+        """
+        # The reader builds trees, so it imports this module first.
+        from lpcfg.treebank.reader import read_trees
+
+        trees = list(read_trees(io.BytesIO(text.encode()), unescape=unescape))
+        if len(trees) != 1:
+            raise TreebankError(f"expected one tree, found {len(trees)}: {text[:60]!r}")
+        return trees[0]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Tree is immutable: cannot set {name!r}")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"a Tree is immutable: cannot delete {name!r}")
+
+    def __reduce__(self) -> tuple[type[Tree], tuple[str, str | tuple[Tree, ...]]]:
+        return Tree, (self.label, self.children if self.word is None else self.word)
+
+    @property
+    def is_preterminal(self) -> bool:
+        """Whether the node carries a word.
+
+        >>> Tree("NN", "dog").is_preterminal
+        True
+        """
+        return self.word is not None
+
+    @property
+    def height(self) -> int:
+        """The number of nodes on the longest way from here to a word.
+
+        >>> Tree("NN", "dog").height
+        1
+        """
+        heights: list[int] = []
+        for node in reversed(list(self.nodes())):
+            below = [heights.pop() for _ in node.children]
+            heights.append(1 + max(below, default=0))
+        return heights[0]
+
+    def __len__(self) -> int:
+        return sum(node.word is not None for node in self.nodes())
+
+    # Equality and hashing compare nodes in pre-order with their numbers of children, which
+    # determine a tree, because recursion would limit the depth of trees.
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Tree):
+            return NotImplemented
+        pairs = zip(self._shape(), other._shape(), strict=False)
+        return all(mine == theirs for mine, theirs in pairs)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._shape()))
+
+    def _shape(self) -> Iterator[tuple[str, str | None, int]]:
+        return ((node.label, node.word, len(node.children)) for node in self.nodes())
+
+    def __str__(self) -> str:
+        parts: list[str] = []
+        stack: list[Tree | None] = [self]
+        while stack:
+            node = stack.pop()
+            if node is None:
+                parts.append(")")
+                continue
+            separator = " " if parts else ""
+            parts.append(f"{separator}({escape(node.label)}")
+            if node.word is None:
+                stack.append(None)
+                stack.extend(reversed(node.children))
+            else:
+                parts.append(f" {escape(node.word)})")
+        return "".join(parts)
+
+    def __repr__(self) -> str:
+        return f"Tree.from_string({str(self)!r})"
+
+    def nodes(self) -> Iterator[Tree]:
+        """All nodes in pre-order, without recursion, so that depth is no limit.
+
+        >>> [node.label for node in Tree("NP", [Tree("DT", "a"), Tree("NN", "cat")]).nodes()]
+        ['NP', 'DT', 'NN']
+        """
+        stack = [self]
+        while stack:
+            node = stack.pop()
+            yield node
+            stack.extend(reversed(node.children))
+
+    def words(self) -> list[str]:
+        """The words from left to right.
+
+        >>> Tree("NP", [Tree("DT", "a"), Tree("NN", "cat")]).words()
+        ['a', 'cat']
+        """
+        return [node.word for node in self.nodes() if node.word is not None]
+
+    def tags(self) -> list[str]:
+        """The labels of the preterminals from left to right.
+
+        >>> Tree("NP", [Tree("DT", "a"), Tree("NN", "cat")]).tags()
+        ['DT', 'NN']
+        """
+        return [node.label for node in self.nodes() if node.word is not None]
+
+    def spans(self, *, preterminals: bool = False) -> list[tuple[str, int, int]]:
+        """Label, first token and token after the last one of each phrase, in pre-order.
+
+        >>> tree = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")
+        >>> tree.spans()
+        [('S', 0, 2), ('NP', 0, 1), ('VP', 1, 2)]
+        >>> tree.spans(preterminals=True)[2]
+        ('PRP', 0, 1)
+        """
+        spans: list[tuple[str, int, int]] = []
+        # Backwards, a node comes after its children, the first of which is on top of the stack.
+        pending: list[tuple[int, int]] = []
+        start = len(self)
+        for node in reversed(list(self.nodes())):
+            below = [pending.pop() for _ in node.children]
+            if node.word is not None:
+                start -= 1
+                below = [(start, start + 1)]
+            pending.append((below[0][0], below[-1][1]) if below else (start, start))
+            if preterminals or node.word is None:
+                spans.append((node.label, *pending[-1]))
+        return spans[::-1]
+
+    def pretty(self, *, width: int = 100) -> str:
+        """Draw the tree in text, or indent it if the drawing is wider than ``width`` columns.
+
+        >>> print(Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))").pretty())
+            S
+         ┌──┴──┐
+         NP    VP
+         │     │
+        PRP   VBD
+         │     │
+         it  rained
+        """
+        from lpcfg.treebank._draw_text import draw_text
+
+        return draw_text(self, width)
+
+    def to_svg(self) -> str:
+        """Draw the tree as an SVG document.
+
+        >>> Tree.from_string("(NN rain)").to_svg().startswith("<svg")
+        True
+        """
+        from lpcfg.treebank._draw_svg import draw_svg
+
+        return draw_svg(self)
+
+    def _repr_svg_(self) -> str:
+        return self.to_svg()
+
+    def to_nltk(self) -> nltk.Tree:
+        """The same tree as an ``nltk.Tree``.
+
+        >>> print(Tree.from_string("(NP (NN rain))").to_nltk())
+        (NP (NN rain))
+        """
+        nltk_tree = _import_nltk().Tree
+        built: list[Any] = []
+        for node in reversed(list(self.nodes())):
+            children = [built.pop() for _ in node.children]
+            built.append(nltk_tree(node.label, children if node.word is None else [node.word]))
+        return built[0]
+
+    @classmethod
+    def from_nltk(cls, tree: nltk.Tree) -> Tree:
+        """The same tree as an ``nltk.Tree``, in which every word must have a node of its own.
+
+        >>> import nltk
+        >>> Tree.from_nltk(nltk.Tree.fromstring("(NP (NN rain))"))
+        Tree.from_string('(NP (NN rain))')
+        """
+        nltk_tree = _import_nltk().Tree
+        order, stack = [], [tree]
+        while stack:
+            node = stack.pop()
+            order.append(node)
+            stack.extend(child for child in node if isinstance(child, nltk_tree))
+        # In this order, which has parents first and children from the right, each node's children
+        # are the last ones built.
+        built: list[Tree] = []
+        for node in reversed(order):
+            inner = sum(isinstance(child, nltk_tree) for child in node)
+            if inner == len(node) and inner > 0:
+                children = built[-inner:]
+                del built[-inner:]
+                built.append(Tree(node.label(), children))
+            elif len(node) == 1:
+                built.append(Tree(node.label(), str(node[0])))
+            else:
+                raise TreebankError(
+                    f"the node {node.label()!r} must have either subtrees or one word"
+                )
+        return built[0]
+
+
+def _import_nltk() -> Any:  # noqa: ANN401 - nltk has no types
+    try:
+        import nltk
+    except ImportError as error:
+        raise ImportError(
+            "conversion from and to nltk trees needs nltk: pip install 'lpcfg[nltk]'"
+        ) from error
+    return nltk

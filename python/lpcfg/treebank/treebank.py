@@ -1,0 +1,195 @@
+"""Transformed trees as a columnar node table: the input of every estimator."""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from lpcfg.errors import TreebankError
+from lpcfg.treebank.cleaning import Cleaning
+from lpcfg.treebank.forest import Forest, gather_trees
+from lpcfg.treebank.reader import OnError, ReadReport, read_forest
+from lpcfg.treebank.sources import Sources, find_sources, source_name
+from lpcfg.treebank.symbol import Symbol
+from lpcfg.treebank.transform import Transform
+from lpcfg.treebank.tree import Tree
+
+__all__ = ["Treebank"]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Treebank:
+    """The nodes of binary trees: trees in order, nodes in post-order, one array a column.
+
+    ``left``, ``right`` and ``parent`` are indices into the whole table, -1 where there is none: a
+    unary node has a left child only, a preterminal none, a root no parent. Spans count tokens
+    within the sentence, ``end`` exclusive. ``word`` is -1 but for preterminals.
+
+    >>> bank = Treebank.from_trees([Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")])
+    >>> bank.left.tolist(), bank.right.tolist(), bank.parent.tolist()
+    ([-1, -1, 0], [-1, -1, 1], [2, 2, -1])
+    >>> [str(bank.symbols[symbol]) for symbol in bank.symbol]
+    ['NP+PRP^S', 'VP+VBD^S', 'S']
+    """
+
+    symbol: NDArray[np.uint32]
+    left: NDArray[np.int32]
+    right: NDArray[np.int32]
+    parent: NDArray[np.int32]
+    start: NDArray[np.int32]
+    end: NDArray[np.int32]
+    word: NDArray[np.int32]
+    tree_offsets: NDArray[np.int64]
+    symbols: tuple[Symbol, ...]
+    words: tuple[str, ...]
+    transform: Transform
+    cleaning: Cleaning | None = None
+
+    @classmethod
+    def read(
+        cls,
+        sources: Sources,
+        *,
+        cleaning: Cleaning | None = None,
+        transform: Transform | None = None,
+        on_error: OnError = "raise",
+        report: ReadReport | None = None,
+    ) -> Treebank:
+        """Read, clean and transform trees without building a Python object for each.
+
+        Sources and errors are those of :func:`~lpcfg.treebank.reader.read_trees`. Trees in which
+        cleaning leaves nothing are dropped and counted in the report.
+
+        >>> import io
+        >>> bank = Treebank.read(io.BytesIO(b"( (S (NP-SBJ (PRP we)) (VP (VBP sing))))"))
+        >>> print(bank.symbols[bank.symbol[-1]])
+        ROOT+S
+        """
+        files = find_sources(sources)
+        forest = read_forest(files, on_error=on_error, keep_empty=True, report=report)
+        cleaning = cleaning or Cleaning()
+        cleaned = cleaning.apply(forest).nonempty()
+        if report is not None:
+            report.empty += len(forest.nonempty()) - len(cleaned)
+        if not len(cleaned):
+            names = ", ".join(source_name(file) for file in files)
+            raise TreebankError(f"no trees in {names or 'an empty list of files'}")
+        return replace((transform or Transform()).apply(cleaned), cleaning=cleaning)
+
+    @classmethod
+    def from_trees(
+        cls,
+        trees: Iterable[Tree],
+        *,
+        cleaning: Cleaning | None = None,
+        transform: Transform | None = None,
+    ) -> Treebank:
+        """Transform trees, and clean them first if asked to.
+
+        >>> len(Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")]))
+        2
+        """
+        forest = Forest.from_trees(trees)
+        if cleaning is not None:
+            forest = cleaning.apply(forest)
+        return replace((transform or Transform()).apply(forest), cleaning=cleaning)
+
+    def __len__(self) -> int:
+        return len(self.tree_offsets) - 1
+
+    def __repr__(self) -> str:
+        return (
+            f"<Treebank of {len(self)} trees, {len(self.symbol)} nodes, "
+            f"{len(self.symbols)} symbols, {len(self.words)} words>"
+        )
+
+    def subset(self, trees: ArrayLike) -> Treebank:
+        """Some of the trees, by their numbers, in the order given; symbols and words stay.
+
+        >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
+        >>> bank.subset([1]).trees()
+        [Tree.from_string('(NN sun)')]
+        """
+        nodes, offsets = gather_trees(self.tree_offsets, trees)
+        shift = (np.arange(len(nodes)) - nodes).astype(np.int32)
+
+        def moved(column: NDArray[np.int32]) -> NDArray[np.int32]:
+            return np.where(column[nodes] < 0, np.int32(-1), column[nodes] + shift)
+
+        return replace(
+            self,
+            symbol=self.symbol[nodes],
+            left=moved(self.left),
+            right=moved(self.right),
+            parent=moved(self.parent),
+            start=self.start[nodes],
+            end=self.end[nodes],
+            word=self.word[nodes],
+            tree_offsets=offsets,
+        )
+
+    def trees(self) -> list[Tree]:
+        """The trees before the transform.
+
+        >>> Treebank.from_trees([Tree("NN", "rain")]).trees()
+        [Tree.from_string('(NN rain)')]
+        """
+        return self.transform.invert(self)
+
+    def transformed(self, transform: Transform) -> Treebank:
+        """The same trees in another form.
+
+        >>> bank = Treebank.from_trees([Tree.from_string("(X (A a) (B b) (C c))")])
+        >>> print(*bank.transformed(Transform(binarize="left")).symbols)
+        A^X B^X @X[B] C^X X
+        """
+        return replace(transform.apply(self.transform.invert_columns(self)), cleaning=self.cleaning)
+
+    def sentences(self) -> list[tuple[list[str], list[str]]]:
+        """The words and the tags of each sentence.
+
+        >>> Treebank.from_trees([Tree.from_string("(NP (DT the) (NN rain))")]).sentences()
+        [(['the', 'rain'], ['DT', 'NN'])]
+        """
+        leaves = np.flatnonzero(self.word >= 0)
+        words = [self.words[word] for word in self.word[leaves].tolist()]
+        symbol_tags = [symbol.labels[-1] for symbol in self.symbols]
+        tags = [symbol_tags[symbol] for symbol in self.symbol[leaves].tolist()]
+        bounds = np.searchsorted(leaves, self.tree_offsets).tolist()
+        return [(words[start:end], tags[start:end]) for start, end in itertools.pairwise(bounds)]
+
+    @property
+    def digest(self) -> str:
+        """A hash of the content, the same on every machine, for provenance.
+
+        >>> Treebank.from_trees([Tree("NN", "rain")]).digest[:8]
+        '8c74c669'
+        """
+        digest = hashlib.sha256()
+        columns = (self.symbol, self.left, self.right, self.word, self.tree_offsets)
+        for column in columns:
+            digest.update(column.astype("<i8").tobytes())
+        vocabulary = [[symbol.to_json() for symbol in self.symbols], self.words]
+        digest.update(json.dumps(vocabulary).encode())
+        return digest.hexdigest()
+
+    @property
+    def provenance(self) -> dict[str, Any]:
+        """What a grammar should remember of the trees that it was learnt from.
+
+        >>> Treebank.from_trees([Tree("NN", "rain")]).provenance["trees"]
+        1
+        """
+        return {
+            "trees": len(self),
+            "treebank": self.digest,
+            "transform": self.transform.to_dict(),
+            "cleaning": {} if self.cleaning is None else self.cleaning.to_dict(),
+        }

@@ -1,0 +1,238 @@
+"""Trees weighed by features of the words at the borders of their spans."""
+
+import numpy as np
+import pytest
+
+from lpcfg import (
+    Ensemble,
+    GrammarError,
+    InputError,
+    ModelFileError,
+    Parser,
+    Pruning,
+    SpanEstimator,
+    SpanParser,
+    Transform,
+    Tree,
+    Treebank,
+    embedded_trees,
+    evaluate,
+    load,
+    load_parser,
+    save,
+    save_parser,
+)
+from lpcfg.cli.main import main
+from lpcfg.grammar.crf_weights import SurfaceWeights
+
+# A rule of attachment that no PCFG can know: "with" goes to the noun before "spots", and to the
+# verb before "forks".
+NOUN = "(S (NP (PRP we)) (VP (VBD saw) (NP (NP (DT the) (NN {})) (PP (IN with) (NP (NNS spots))))))"
+VERB = "(S (NP (PRP we)) (VP (VBD saw) (NP (DT the) (NN {})) (PP (IN with) (NP (NNS forks)))))"
+ANIMALS = ("cat", "dog", "fox", "owl", "cow", "pig")
+
+
+def attachments(animals=ANIMALS):
+    return [Tree.from_string(text.format(animal)) for animal in animals for text in (NOUN, VERB)]
+
+
+def small(**options):
+    return SpanEstimator(**{"bits": 16, "epochs": 8, "rate": 0.1, "n_jobs": 1, **options})
+
+
+@pytest.fixture(scope="module", params=["crf", "independent"])
+def model(request):
+    return small(loss=request.param).fit(Treebank.from_trees(attachments())).grammar_
+
+
+def test_recovers_a_rule_of_attachment(model):
+    # The cat is known, the yak is not.
+    gold = attachments(["cat", "yak"])
+    found = list(Parser(model).parse_many(words=[tree.words() for tree in gold]))
+    assert evaluate(gold, found).f1 == 100
+
+
+def test_probabilities_of_trees_and_spans(model):
+    sentence = attachments()[0].words()
+    parse = next(Parser(model, prune=None).analyze_many(words=[sentence], marginals=True))
+    assert parse.status == "parsed"
+    table = parse.marginals
+    assert np.all((table["probability"] >= 0) & (table["probability"] <= 1 + 1e-9))
+    words = table[table["end"] - table["start"] == 1]
+    for place in range(len(sentence)):
+        tags = words[(words["start"] == place) & np.isin(words["label"], model.tags)]
+        assert tags["probability"].sum() == pytest.approx(1)
+
+
+def test_probabilities_of_all_trees_sum_to_one():
+    model = small().fit(Treebank.from_trees(attachments())).grammar_
+    sentence = attachments()[1].words()
+    for decoder in ("viterbi", "max-f1", "max-recall", "max-rule"):
+        parser = Parser(model, prune=None, decoder=decoder)
+        parse = parser.analyze(words=sentence, candidates=1000)
+        assert parse.sentence_log_probability == 0
+        total = sum(np.exp(log_probability) for _, log_probability in parse.candidates)
+        assert total == pytest.approx(1, abs=1e-5)
+        if decoder == "viterbi":
+            ranked = [log_probability for _, log_probability in parse.candidates]
+            assert ranked == sorted(ranked, reverse=True)
+
+
+def test_learning_raises_the_likelihood():
+    estimator = small().fit(Treebank.from_trees(embedded_trees(60)))
+    likelihoods = estimator.log_likelihoods_
+    assert len(likelihoods) == 8
+    assert likelihoods[0] < likelihoods[1] < likelihoods[7] < 0
+
+
+def test_without_epochs_the_grammar_decides():
+    treebank = Treebank.from_trees(embedded_trees(60))
+    grammar = SpanEstimator(epochs=0, bits=4).fit(treebank).grammar_
+    plain = Parser(grammar.__class__(**{**vars_of(grammar), "surface": None}))
+    words = ["the", "dog", "sees", "a", "cat", "."]
+    weighed = Parser(grammar).analyze(words=words)
+    assert weighed.tree == plain.parse(words=words)
+    parse = plain.analyze(words=words)
+    expected = parse.log_probability - parse.sentence_log_probability
+    assert weighed.log_probability == pytest.approx(expected, abs=0.02)
+
+
+def vars_of(grammar):
+    return {name: getattr(grammar, name) for name in grammar.__dataclass_fields__}
+
+
+def test_same_seed_same_model_on_any_number_of_threads():
+    treebank = Treebank.from_trees(embedded_trees(60))
+    fits = [
+        small(epochs=2, n_jobs=n_jobs, random_state=seed).fit(treebank).grammar_.surface.weights
+        for n_jobs, seed in ((1, 0), (3, 0), (1, 1))
+    ]
+    assert np.array_equal(fits[0], fits[1])
+    assert not np.array_equal(fits[0], fits[2])
+
+
+def test_save_and_load(model, tmp_path):
+    path = tmp_path / "span.lpcfg"
+    save(model, path)
+    again = load(path)
+    assert again.surface.loss == model.surface.loss
+    assert np.array_equal(again.surface.weights, model.surface.weights)
+    words = attachments()[0].words()
+    first, second = (Parser(grammar).analyze(words=words) for grammar in (model, again))
+    assert first == second
+
+
+def test_words_are_needed_and_tags_are_heeded(model):
+    parser = Parser(model)
+    with pytest.raises(InputError, match="needs the words"):
+        parser.parse(["PRP", "VBD"])
+    words = attachments()[0].words()
+    tags = ["PRP", "VBD", "DT", "NN", "IN", "NNS"]
+    assert parser.parse(tags, words=words).tags() == tags
+
+
+def test_long_sentences_and_words_that_no_rule_joins(model):
+    parses = Parser(model).analyze_many(words=[["with"] * 40, ["we"]])
+    assert [len(parse.tree.words()) for parse in parses] == [40, 1]
+
+
+def test_sentences_that_do_not_fit_into_memory_are_cut(model):
+    words = attachments()[0].words() * 4
+    parse = Parser(model, memory=20_000).analyze(words=words)
+    assert parse.tree.words() == words
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"loss": "hinge"}, "loss must be crf or independent"),
+        ({"base": -0.1}, "base must be a number from 0"),
+        ({"epochs": -1}, "epochs must not be negative"),
+        ({"batch": 0}, "batch must be a number of trees from 1"),
+        ({"bits": 31}, "bits must be from 0 to 30"),
+        ({"rate": 0.0}, "rate must be a positive number"),
+        ({"damping": float("inf")}, "damping must be a positive number"),
+        ({"penalty": -1.0}, "penalty must be a number from 0"),
+        ({"prune": 1.0}, "prune: the coarse threshold must be from 0 to below 1"),
+    ],
+)
+def test_options_are_checked(options, message):
+    with pytest.raises(InputError, match=message):
+        SpanEstimator(**options).fit(Treebank.from_trees([Tree("NN", "rain")]))
+
+
+def test_unary_rules_are_refused():
+    transform = Transform(collapse_root=False, collapse_inside=False)
+    treebank = Treebank.from_trees([Tree.from_string("(S (VP (VB go) (RB home)))")])
+    treebank = Treebank.from_trees(treebank.trees(), transform=transform)
+    with pytest.raises(InputError, match="features of spans do not go with unary rules"):
+        SpanEstimator(bits=4).fit(treebank)
+
+
+def test_pruning_is_given_as_to_a_parser_and_says_how_many_trees_are_learnt_from():
+    treebank = Treebank.from_trees(attachments())
+    everything, half, same = (
+        small(prune=prune, epochs=1).fit(treebank).grammar_
+        for prune in (None, 0.6, Pruning(0.6, 0.6))
+    )
+    assert str(everything).endswith("learnt from 12 of 12 trees")
+    assert str(half).endswith("learnt from 6 of 12 trees")
+    assert np.array_equal(half.surface.weights, same.surface.weights)
+
+
+def test_weights_are_checked():
+    none = np.zeros(0, dtype=np.uint64)
+    with pytest.raises(GrammarError, match="power of two"):
+        SurfaceWeights("crf", 1.0, none, np.zeros(3, dtype=np.float32)).core([])
+    with pytest.raises(GrammarError, match="must be finite"):
+        SurfaceWeights("crf", 1.0, none, np.full(2, np.nan, dtype=np.float32)).core([])
+    with pytest.raises(GrammarError, match="base must be"):
+        SurfaceWeights("crf", float("nan"), none, np.zeros(2, dtype=np.float32))
+    with pytest.raises(GrammarError, match="loss must be"):
+        SurfaceWeights("hinge", 1.0, none, np.zeros(2, dtype=np.float32))
+
+
+def test_a_damaged_file_is_refused(model, tmp_path):
+    path = tmp_path / "span.lpcfg"
+    weights = np.full(4, np.inf, dtype=np.float32)
+    surface = SurfaceWeights(model.surface.loss, 1.0, model.surface.vocabulary, weights)
+    save(model.__class__(**{**vars_of(model), "surface": surface}), path)
+    with pytest.raises(ModelFileError, match="must be finite"):
+        load(path)
+
+
+def test_command_line(tmp_path, capsys):
+    trees, path = tmp_path / "trees.mrg", tmp_path / "span.lpcfg"
+    trees.write_text("\n".join(map(str, attachments())))
+    command = ["train", "--estimator", "span", "--epochs", "2", str(trees), "-o", str(path)]
+    assert main(command) == 0
+    assert main(["show", str(path)]) == 0
+    assert "weights of features" in capsys.readouterr().out
+    assert main(["eval", str(path), str(trees)]) == 0
+    assert "F1" in capsys.readouterr().out
+
+
+def test_a_span_parser_is_its_estimator_with_a_parser():
+    treebank = Treebank.from_trees(embedded_trees())
+    options = {"epochs": 1, "bits": 14, "n_jobs": 1}
+    parser = SpanParser(**options, decoder="viterbi").fit(treebank)
+    plain = Parser(SpanEstimator(**options).fit(treebank).grammar_, decoder="viterbi")
+    words = [tree.words() for tree in embedded_trees()[:20]]
+    assert list(parser.parse_many(words=words)) == list(plain.parse_many(words=words))
+    # Another parser among others.
+    tables = [own.marginals(words=words[0]) for own in (Ensemble([parser, plain]), parser)]
+    ours, theirs = ({tuple(row)[:3]: row["probability"] for row in table} for table in tables)
+    assert ours == pytest.approx(theirs)
+
+
+@pytest.mark.parametrize("decoder", ["viterbi", "max-f1"])
+def test_a_span_parser_is_saved_as_a_parser(decoder, tmp_path):
+    options = {"epochs": 1, "bits": 14, "n_jobs": 1}
+    parser = SpanParser(**options, decoder=decoder).fit(Treebank.from_trees(embedded_trees()))
+    words = [tree.words() for tree in embedded_trees()[:20]]
+    save_parser(parser, tmp_path / "alone")
+    loaded = load_parser(tmp_path / "alone", decoder=decoder)
+    assert list(loaded.parse_many(words=words)) == list(parser.parse_many(words=words))
+    save_parser(Ensemble([parser]), tmp_path / "among")
+    (member,) = load_parser(tmp_path / "among").members
+    assert list(member.parse_many(words=words)) == list(parser.parse_many(words=words))

@@ -1,0 +1,64 @@
+"""Parsers scored on treebanks."""
+
+import json
+
+import pytest
+
+from lpcfg import InputError, Parser, TreebankError, embedded_trees, evaluate, evaluate_parser
+from support.grammars import embedded_grammar
+
+GOLD = embedded_trees(30, seed=9)
+
+
+@pytest.mark.parametrize("given", ["words", "tags", "both"])
+def test_scores_are_those_of_the_trees(given):
+    parser = Parser(embedded_grammar())
+    result = evaluate_parser(parser, GOLD, input=given)
+    assert result.scores == evaluate(GOLD, result.trees)
+    assert [tree.words() for tree in result.trees] == [tree.words() for tree in GOLD]
+    assert result.tokens == sum(len(tree) for tree in GOLD)
+    assert sum(result.statuses.values()) == len(result.parses) == 30
+    assert result.scores.coverage == 100
+    if given != "words":
+        assert [tree.tags() for tree in result.trees] == [tree.tags() for tree in GOLD]
+
+
+def test_more_knowledge_gives_better_tags():
+    parser = Parser(embedded_grammar())
+    words, tags = (
+        evaluate_parser(parser, GOLD, input=given).scores.tag_accuracy
+        for given in ("words", "tags")
+    )
+    assert words < tags == 100
+
+
+def test_progress_sees_every_parse():
+    seen = []
+
+    def watch(parses):
+        for parse in parses:
+            seen.append(parse.tree)
+            yield parse
+
+    result = evaluate_parser(Parser(embedded_grammar()), GOLD, progress=watch)
+    assert tuple(seen) == result.trees
+
+
+def test_figures_are_ready_for_json_and_for_people():
+    result = evaluate_parser(Parser(embedded_grammar()), GOLD)
+    figures = json.loads(json.dumps(result.to_dict()))
+    assert figures["f1"] == result.scores.f1
+    assert figures["statuses"] == result.statuses
+    assert figures["tokens_per_second"] == pytest.approx(result.tokens / result.seconds)
+    text = str(result)
+    assert str(result.scores) in text
+    assert "sentences/s" in text
+    assert all(f"{count} {status}" in text for status, count in result.statuses.items())
+
+
+def test_what_cannot_be_evaluated():
+    parser = Parser(embedded_grammar())
+    with pytest.raises(TreebankError, match="no trees to evaluate on"):
+        evaluate_parser(parser, [])
+    with pytest.raises(InputError, match="input must be one of words, tags, both, not 'letters'"):
+        evaluate_parser(parser, GOLD, input="letters")

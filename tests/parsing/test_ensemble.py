@@ -1,0 +1,390 @@
+"""Ensembles: what several parsers say of a sentence, and the tree that covers most of it."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import lpcfg
+from lpcfg import Ensemble, InputError, ModelFileError, Parse, Parser, Tree, Treebank
+from lpcfg.cli.main import main
+from lpcfg.io.model_file import write_model_file
+from lpcfg.parsing._coverage import BRACKET_COST, Coverage, covering_trees
+from lpcfg.parsing.marginals import (
+    marginal_table,
+    mean_marginals,
+    span_probabilities,
+    tree_marginals,
+)
+from lpcfg.parsing.parser import parse_of
+from lpcfg.parsing.sentence_parser import BATCH, SentenceParser, Tags
+from lpcfg.reranking.candidates import SCORES, merge_candidates
+
+TAGS = frozenset("tu")
+SENTENCE = ["The", "dog", "saw", "him", "with", "them", "."]
+
+tables = st.dictionaries(
+    st.tuples(st.sampled_from(["A", "AB", "C"]), st.integers(0, 2), st.integers(3, 4)),
+    st.floats(0, 1),
+).map(
+    lambda rows: marginal_table(
+        [start for _, start, _ in rows],
+        [end for *_, end in rows],
+        [label for label, *_ in rows],
+        list(rows.values()),
+    )
+)
+
+
+@given(st.lists(st.tuples(tables, st.floats(0.1, 3)), min_size=1, max_size=4))
+def test_mean_marginals_are_weighted_means(members: list[tuple[np.ndarray, float]]) -> None:
+    weights = [weight for _, weight in members]
+    mean = span_probabilities(mean_marginals([table for table, _ in members], weights))
+    every = [span_probabilities(table) for table, _ in members]
+    assert mean.keys() == {span for table in every for span in table}
+    for span, probability in mean.items():
+        known = [table.get(span, 0.0) for table in every]
+        assert probability == pytest.approx(np.average(known, weights=weights))
+
+
+def random_tree(random: np.random.Generator, start: int, end: int, top: bool = True) -> Tree:
+    """A tree over words that are called by their place, with some chains of labels."""
+    if end - start == 1:
+        tree = Tree(str(random.choice(list("tu"))), str(start))
+    else:
+        split = int(random.integers(start + 1, end))
+        parts = [random_tree(random, *span, top=False) for span in ((start, split), (split, end))]
+        # A node without a label of its own leaves its children to its parent.
+        children = [c for part in parts for c in (part.children if part.label == "-" else [part])]
+        tree = Tree("-" if not top and random.random() < 0.4 else "A", children)
+    for label in "BC":
+        if tree.label != "-" and random.random() < 0.3:
+            tree = Tree(label, [tree])
+    return tree
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_no_tree_gains_more_than_the_covering_one(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    words = int(random.integers(1, 5))
+    trees = [random_tree(random, 0, words) for _ in range(2)]
+    rows = {span for tree in trees for span in tree.spans(preterminals=True)}
+    rows |= {
+        ("C", start, end)
+        for start, end in itertools.combinations(range(words + 1), 2)
+        if random.random() < 0.3
+    }
+    labels, starts, ends = zip(*sorted(rows), strict=True)
+    coverage = Coverage(marginal_table(starts, ends, labels, random.random(len(rows))), trees, TAGS)
+    (found,) = covering_trees([coverage])
+    assert found.words() == trees[0].words()
+    assert set(found.spans()) <= rows
+    assert coverage.gain(found) == pytest.approx(most_gain(coverage, words))
+    for place, tag in enumerate(found.tags()):
+        known = {other: coverage.probabilities.get((other, place, place + 1), 0) for other in TAGS}
+        assert known[tag] == max(known.values())
+
+
+def most_gain(coverage: Coverage, words: int) -> float:
+    """By trying every set of spans that do not cross, and every choice of labels for them."""
+    choices: dict[tuple[int, int], set[tuple[str, ...]]] = {}
+    for label, start, end in coverage.probabilities:
+        if end - start < words and not (end - start == 1 and label in TAGS):
+            choices.setdefault((start, end), set()).add((label,))
+    for tree in coverage.trees:
+        chains: dict[tuple[int, int], tuple[str, ...]] = {(0, words): ()}
+        for label, start, end in tree.spans():
+            chains[start, end] = (*chains.get((start, end), ()), label)
+        for span, chain in chains.items():
+            choices.setdefault(span, set()).add(chain)
+    gains = {
+        span: max(
+            sum(coverage.probabilities.get((label, *span), 0) - BRACKET_COST for label in chain)
+            for chain in chains
+        )
+        for span, chains in choices.items()
+    }
+    whole = gains.pop((0, words))
+    best = 0.0
+    for count in range(len(gains) + 1):
+        for spans in itertools.combinations(gains, count):
+            crossing = any(
+                a < c < b < d or c < a < d < b
+                for (a, b), (c, d) in itertools.combinations(spans, 2)
+            )
+            if not crossing:
+                best = max(best, sum(gains[span] for span in spans))
+    return whole + best
+
+
+class Fixed(SentenceParser):
+    """Has the same trees for every sentence, and is sure of the first."""
+
+    def __init__(
+        self, *trees: str, status: str = "parsed", likely: float = -0.5, conditional: bool = False
+    ) -> None:
+        self.trees = [Tree.from_string(tree) for tree in trees]
+        self.status, self.likely, self.conditional = status, likely, conditional
+
+    @property
+    def grammar(self) -> lpcfg.Grammar:
+        return lpcfg.PCFGEstimator().fit(Treebank.from_trees(self.trees)).grammar_
+
+    def analyze_many(
+        self,
+        tags: Iterable[Tags] | None = None,
+        *,
+        words: Iterable[Sequence[str]] | None = None,
+        candidates: int = 1,
+        marginals: bool = False,
+        batch_size: int = BATCH,
+    ) -> Iterator[Parse]:
+        for _ in tags or words or ():
+            yield parse_of(
+                [(tree, -1.0) for tree in self.trees[:candidates]],
+                tree_marginals(self.trees[0]),
+                status=self.status,
+                sentence_log_probability=self.likely,
+                conditional=self.conditional,
+            )
+
+
+HIGH = "(S (NP (X a)) (VP (X b) (NP (X c)) (PP (X d) (X e))))"
+LOW = "(S (NP (X a)) (VP (X b) (NP (NP (X c)) (PP (X d) (X e)))))"
+FLAT = "(S (NP (X a)) (X b) (NP (X c)) (PP (X d) (X e)))"
+
+
+@pytest.mark.parametrize("combine", ["posteriors", "trees"])
+def test_what_most_members_have_is_there(combine: str) -> None:
+    ensemble = Ensemble([Fixed(HIGH), Fixed(LOW), Fixed(FLAT)], combine=combine)
+    parse = ensemble.analyze(words=["a", "b", "c", "d", "e"])
+    assert str(parse.tree) == HIGH
+    assert {span.label: round(span.probability, 3) for span in parse.spans}["VP"] == 0.667
+    assert parse.sentence_log_probability == pytest.approx(-0.5)
+    heavy = Ensemble([Fixed(HIGH), Fixed(FLAT)], combine=combine, weights=[1, 3])
+    assert str(heavy.parse(words=["a", "b", "c", "d", "e"])) == FLAT
+
+
+def test_trees_and_posteriors_differ() -> None:
+    """A member whose tree is not what it believes in most."""
+
+    class Unsure(Fixed):
+        def analyze_many(self, *arguments: object, **options: object) -> Iterator[Parse]:
+            for parse in super().analyze_many(*arguments, **options):  # type: ignore[arg-type]
+                yield parse_of(
+                    parse.candidates,
+                    tree_marginals(Tree.from_string(LOW)),
+                    status="parsed",
+                    sentence_log_probability=0.0,
+                )
+
+    members = [Unsure(HIGH), Unsure(HIGH), Fixed(LOW)]
+    words = ["a", "b", "c", "d", "e"]
+    assert str(Ensemble(members, combine="trees").parse(words=words)) == HIGH
+    assert str(Ensemble(members, combine="posteriors").parse(words=words)) == LOW
+
+
+def test_chains_are_in_the_order_of_the_members() -> None:
+    chain = "(ROOT (S (VP (X a) (X b))))"
+    ensemble = Ensemble([Fixed(chain), Fixed("(ROOT (VP (X a) (X b)))"), Fixed(chain)])
+    assert str(ensemble.parse(words=["a", "b"])) == chain
+    bare = Ensemble([Fixed("(X a)"), Fixed("(X a)"), Fixed("(S (X a))")])
+    assert str(bare.parse(words=["a"])) == "(X a)"
+
+
+def test_candidates_are_those_of_all_members() -> None:
+    ensemble = Ensemble([Fixed(HIGH, FLAT), Fixed(LOW, HIGH), Fixed(HIGH)])
+    parse = ensemble.analyze(words=["a", "b", "c", "d", "e"], candidates=5)
+    assert [str(tree) for tree, _ in parse.candidates] == [HIGH, LOW, FLAT]
+    assert len(ensemble.analyze(words=["a", "b", "c", "d", "e"], candidates=2).candidates) == 2
+
+
+def test_a_tree_that_nobody_proposes_has_no_probability() -> None:
+    other = "(S (NP (X a) (X b)) (VP (X c)))"
+    members = [Fixed("(S (NP (X a) (X b)) (X c))"), Fixed("(S (X a) (X b) (VP (X c)))")]
+    parse = Ensemble(members).analyze(words=["a", "b", "c"], candidates=3, marginals=True)
+    assert str(parse.tree) == other
+    assert [log_probability for _, log_probability in parse.candidates] == [-np.inf, -1.0, -1.0]
+    # A reranker has it as no more likely than the others.
+    posteriors = merge_candidates([parse]).scores[:, SCORES.index("log posterior")]
+    assert posteriors == pytest.approx([-0.5] * 3)
+
+
+def test_members_with_fragments_are_left_out_if_there_are_others() -> None:
+    broken = Fixed("(S (X a) (X b) (X c) (X d) (X e))", status="fragments")
+    parse = Ensemble([broken, broken, Fixed(LOW)]).analyze(words=["a", "b", "c", "d", "e"])
+    assert (str(parse.tree), parse.status) == (LOW, "fewer")
+    parse = Ensemble([Fixed(LOW, status="fragments")]).analyze(words=["a", "b", "c", "d", "e"])
+    assert (str(parse.tree), parse.status) == (LOW, "fragments")
+
+
+def test_candidates_are_found_as_those_say_that_parsed() -> None:
+    broken = Fixed("(S (X a) (X b) (X c) (X d) (X e))", status="fragments", likely=-90.0)
+    members = [broken, Fixed(LOW), Fixed(HIGH, likely=-1.5)]
+    parses = [own.analyze(words=["a", "b", "c", "d", "e"]) for own in members]
+    parse = merge_candidates(parses).parse(np.zeros(3))
+    assert parse.status == "fewer"
+    mean = np.log((np.exp(-0.5) + np.exp(-1.5)) / 2)
+    assert parse.sentence_log_probability == pytest.approx(mean)
+    assert merge_candidates(parses[:1]).parse(np.zeros(1)).status == "fragments"
+
+
+def test_sentences_are_as_likely_as_those_say_that_weigh_them() -> None:
+    """To a model of trees given sentences, all of these are certain."""
+    words = ["a", "b", "c", "d", "e"]
+    certain, other = Fixed(LOW, likely=0.0, conditional=True), Fixed(HIGH, likely=-9.0)
+    for members in ([certain, other], [Ensemble([certain]), Ensemble([certain, other])]):
+        parse = Ensemble(members).analyze(words=words)
+        assert (parse.sentence_log_probability, parse.conditional) == (pytest.approx(-9.0), False)
+        parses = [own.analyze(words=words, marginals=True) for own in members]
+        merged = merge_candidates(parses)
+        parse = merged.parse(np.zeros(len(merged)))
+        assert parse.sentence_log_probability == pytest.approx(-9.0)
+    parse = Ensemble([certain, certain]).analyze(words=words)
+    assert (parse.sentence_log_probability, parse.conditional) == (0.0, True)
+    treebank = Treebank.from_trees(lpcfg.embedded_trees())
+    span = lpcfg.SpanParser(epochs=0, bits=8).fit(treebank)
+    assert span.analyze(words=SENTENCE).conditional
+
+
+@pytest.fixture(scope="module")
+def grammars() -> list[lpcfg.Grammar]:
+    """Two pairs with a backbone each, and one without latent states."""
+    trees = list(lpcfg.embedded_trees())
+    right = Treebank.from_trees(trees)
+    left = Treebank.from_trees(trees, transform=lpcfg.Transform(binarize="left"))
+    latent = [
+        lpcfg.SpectralEstimator(random_state=seed).fit(treebank).grammar_
+        for seed in range(2)
+        for treebank in (right, left)
+    ]
+    return [*latent, lpcfg.PCFGEstimator().fit(right).grammar_]
+
+
+def test_grammars_with_one_backbone_share_a_parser(grammars: list[lpcfg.Grammar]) -> None:
+    ensemble = Ensemble(grammars)
+    assert ensemble.weights == [2, 2, 1]
+    owned = [member.grammars for member in ensemble.members if isinstance(member, Parser)]
+    assert owned == [(grammars[0], grammars[2]), (grammars[1], grammars[3]), (grammars[4],)]
+    unequal = Ensemble(grammars, weights=[1, 1, 2, 1, 1])
+    assert unequal.weights == [1, 2, 2, 1]
+
+
+def test_marginals_are_means_over_grammars(grammars: list[lpcfg.Grammar]) -> None:
+    found = span_probabilities(Ensemble(grammars[:3]).marginals(words=SENTENCE))
+    right = Parser([grammars[0], grammars[2]]).marginals(words=SENTENCE)
+    left = Parser(grammars[1]).marginals(words=SENTENCE)
+    expected = span_probabilities(mean_marginals([right, left], [2, 1]))
+    assert found == pytest.approx(expected)
+
+
+def test_ensembles_do_not_depend_on_threads_or_batches(grammars: list[lpcfg.Grammar]) -> None:
+    words = [tree.words() for tree in lpcfg.embedded_trees()][:30]
+    one = list(Ensemble(grammars, n_jobs=1).analyze_many(words=words, batch_size=7))
+    assert one == list(Ensemble(grammars, n_jobs=2).analyze_many(words=words))
+
+
+def test_hierarchies_are_saved_whole(grammars: list[lpcfg.Grammar], tmp_path: Path) -> None:
+    treebank = Treebank.from_trees(lpcfg.embedded_trees())
+    estimator = lpcfg.PCFGEstimator()
+    left = lpcfg.Transformed(estimator, lpcfg.Transform(binarize="left"))
+    reranker = lpcfg.Reranker([(estimator, left)], folds=2, candidates=4, least=1).fit(treebank)
+    members = [reranker, Ensemble(grammars[:2], decoder="max-recall"), Parser(grammars[4])]
+    ensemble = Ensemble(members, combine="trees", weights=[1, 2, 0.5])
+    lpcfg.save_parser(ensemble, tmp_path / "model")
+    loaded = lpcfg.load_parser(tmp_path / "model")
+    assert loaded.summary().splitlines()[0] == ensemble.summary().splitlines()[0]
+    words = [tree.words() for tree in lpcfg.embedded_trees()][:20]
+    found = loaded.analyze_many(words=words, candidates=3)
+    assert list(found) == list(ensemble.analyze_many(words=words, candidates=3))
+
+
+def test_folders_of_different_grammars_parse_together(
+    grammars: list[lpcfg.Grammar], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models, treebank = tmp_path / "models", tmp_path / "trees.mrg"
+    models.mkdir()
+    for number, grammar in enumerate(grammars[:2]):
+        lpcfg.save(grammar, models / f"{number}.lpcfg")
+    trees = list(lpcfg.embedded_trees())[:10]
+    treebank.write_text("".join(f"{tree}\n" for tree in trees), "utf-8")
+    assert main(["eval", str(models), str(treebank), "--combine", "trees"]) == 0
+    lpcfg.save_parser(Ensemble(grammars[:2]), tmp_path / "ensemble")
+    ensemble = str(tmp_path / "ensemble")
+    assert main(["eval", ensemble, str(treebank)]) == 0
+    assert main(["eval", ensemble, str(treebank), "--combine", "trees"]) == 1
+    assert "leave out" in capsys.readouterr().err
+    assert main(["show", ensemble]) == 0
+    assert "ensemble of 2 parsers" in capsys.readouterr().out
+
+
+def test_damaged_ensembles_are_refused(grammars: list[lpcfg.Grammar], tmp_path: Path) -> None:
+    lpcfg.save_parser(Ensemble(grammars[:1]), tmp_path)
+    member = {"folder": "1", "options": {}}
+    document = {"kind": "ensemble", "combine": "trees", "weights": [1.0], "members": [member]}
+    write_model_file(tmp_path / "ensemble.lpcfg", {}, document)
+    assert isinstance(lpcfg.load_parser(tmp_path), Ensemble)
+    for changed, message in [
+        ({"kind": "reranker"}, "holds a reranker"),
+        ({"members": [{"folder": "..", "options": {}}]}, "not a folder"),
+        ({"members": ["1"]}, "not a folder"),
+        ({"members": []}, "a member or more"),
+        ({"weights": [1.0, 2.0]}, "weights"),
+        ({"weights": ["much"]}, "much"),
+        ({"combine": "somehow"}, "combine"),
+        ({"members": [{"folder": "1", "options": {"wrong": 1}}]}, "wrong"),
+        ({"members": [{"folder": "1", "options": {"memory": 1}}]}, "memory"),
+        ({"members": [{"folder": "1", "options": {"decoder": []}}]}, "decoder"),
+        ({"members": [{"folder": "1", "options": {"prune": "x"}}]}, "Pruning"),
+    ]:
+        write_model_file(tmp_path / "ensemble.lpcfg", {}, document | changed)
+        with pytest.raises(ModelFileError, match=message):
+            lpcfg.load_parser(tmp_path)
+    with pytest.raises(InputError, match="leave out decoder"):
+        lpcfg.load_parser(tmp_path, decoder="max-f1")
+
+
+@pytest.mark.parametrize(
+    ("members", "options", "message"),
+    [
+        ([], {}, "a member or more"),
+        (Fixed(LOW).grammar, {}, "must be a list"),
+        (["some.lpcfg"], {}, "member 1 must be a grammar or a parser"),
+        ([Fixed(LOW)], {"weights": [0.0]}, "positive"),
+        ([Fixed(LOW)], {"weights": [1.0, 1.0]}, "one for each"),
+        ([Fixed(LOW)], {"combine": "votes"}, "posteriors, trees"),
+    ],
+)
+def test_arguments_are_checked(
+    members: list[Fixed], options: dict[str, object], message: str
+) -> None:
+    with pytest.raises(InputError, match=message):
+        Ensemble(members, **options)  # type: ignore[arg-type]
+
+
+def test_what_cannot_be_saved_is_refused(grammars: list[lpcfg.Grammar], tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="Fixed"):
+        lpcfg.save_parser(Fixed(LOW), tmp_path)
+    with pytest.raises(InputError, match="Fixed"):
+        lpcfg.save_parser(Ensemble([grammars[4], Ensemble([Fixed(LOW)])]), tmp_path / "model")
+    assert not (tmp_path / "model").exists()
+
+
+def test_nothing_is_saved_among_other_files(grammars: list[lpcfg.Grammar], tmp_path: Path) -> None:
+    """What is left there of another parser would become part of this one."""
+    treebank = Treebank.from_trees(lpcfg.embedded_trees())
+    reranker = lpcfg.Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=4).fit(treebank)
+    parsers = [Ensemble(grammars[:3]), Ensemble(grammars[:2]), Parser(grammars[0]), reranker]
+    lpcfg.save_parser(parsers[0], tmp_path / "model")
+    for parser in parsers:
+        with pytest.raises(InputError, match="something already"):
+            lpcfg.save_parser(parser, tmp_path / "model")
+    loaded = lpcfg.load_parser(tmp_path / "model")
+    assert isinstance(loaded, Ensemble)
+    assert loaded.weights == [2, 1]

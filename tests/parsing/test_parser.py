@@ -1,0 +1,419 @@
+"""The parser: what it takes, what it gives, and that it always gives something."""
+
+import itertools
+import math
+import random
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lpcfg import Grammar, InputError, Parser, Pruning, Tree
+from lpcfg.parsing.parser import DECODERS, STATUSES, LabelledSpan, tree_from_spans
+from support.grammars import AMBIGUOUS, PAIR, WEATHER, embedded_grammar, labelled_spans
+
+
+def parser(text=WEATHER, **options):
+    return Parser(Grammar.from_string(text), **options)
+
+
+# What is parsed
+
+
+def test_words_tags_or_both():
+    weather = parser()
+    assert str(weather.parse(words=["it", "rained"])) == "(S (NP it) (VP rained))"
+    assert str(weather.parse(["NP", "VP"])) == "(S (NP NP) (VP VP))"
+    assert str(weather.parse(["NP", "VP"], words=["it", "snowed"])) == "(S (NP it) (VP snowed))"
+
+
+def test_tags_decide_between_the_readings_of_words():
+    saw = parser("S -> N V | V N \n N -> 'saw' | 'duck' \n V -> 'saw' | 'duck'")
+    words = ["saw", "duck"]
+    assert str(saw.parse(["N", "V"], words=words)) == "(S (N saw) (V duck))"
+    assert str(saw.parse(["V", "N"], words=words)) == "(S (V saw) (N duck))"
+
+
+def test_a_tag_alone_stands_for_all_its_words():
+    weather = parser()
+    assert weather.analyze(["NP", "VP"]).sentence_log_probability == pytest.approx(0.0)
+    by_words = weather.analyze(words=["it", "rained"])
+    assert by_words.sentence_log_probability == pytest.approx(math.log(0.25))
+
+
+def test_a_word_never_seen_with_its_tag_keeps_the_tag():
+    parse = parser().analyze(["NP", "VP"], words=["rained", "thundered"])
+    assert parse.status == "parsed"
+    assert str(parse.tree) == "(S (NP rained) (VP thundered))"
+
+
+def test_any_sequence_of_strings_is_a_sentence():
+    expected = parser().parse(words=["it", "rained"])
+    for words in (("it", "rained"), np.array(["it", "rained"]), iter(["it", "rained"])):
+        assert parser().parse(words=words) == expected
+    assert parser().parse(np.array(["NP", "VP"])).tags() == ["NP", "VP"]
+
+
+# What is refused
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({}, "give the tags of the sentences, their words, or both"),
+        ({"words": []}, "sentence 1 is empty"),
+        ({"tags": []}, "sentence 1 is empty"),
+        ({"words": "it rained"}, r"words must be .*, not one string; .*'it rained'\.split\(\)"),
+        ({"tags": "NP VP"}, "tags must be a sequence of strings, not one string"),
+        ({"tags": ["NP"], "words": ["it", "rained"]}, "1 tags but 2 words"),
+        ({"words": ["it", None]}, r"words\[1\] must be a string, not None"),
+        ({"words": b"it"}, r"words\[0\] must be a string, not 105"),
+    ],
+)
+def test_sentences_that_cannot_be_parsed(arguments, message):
+    weather = parser()
+    for method in (weather.parse, weather.analyze, weather.marginals):
+        with pytest.raises(InputError, match=message):
+            method(**arguments)
+
+
+def test_an_unknown_tag_is_named_with_the_nearest_known_ones():
+    learnt = Parser(embedded_grammar())
+    with pytest.raises(InputError, match=r"sentence 1, token 2: .* no tag 'NNX'.* 'NN'"):
+        learnt.parse(["DT", "NNX"])
+    with pytest.raises(InputError, match="sentence 3, token 1: the grammar has no tag ''"):
+        list(learnt.parse_many([["DT"], ["DT"], [""]], batch_size=1))
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"decoder": "best"},
+            "decoder must be one of max-f1, max-recall, max-rule, viterbi, not 'best'",
+        ),
+        ({"prune": 1.0}, "coarse threshold must be from 0 to below 1, not 1.0"),
+        ({"prune": -0.1}, "not -0.1"),
+        ({"prune": math.nan}, "not nan"),
+        ({"prune": "much"}, "not 'much'"),
+        ({"prune": Pruning(fine=2.0)}, "fine threshold"),
+        ({"n_jobs": 0}, "n_jobs must be a number of threads"),
+        ({"n_jobs": -2}, "not -2"),
+    ],
+)
+def test_options_that_make_no_sense(options, message):
+    with pytest.raises(InputError, match=message):
+        parser(**options)
+
+
+def test_numbers_of_candidates_and_sizes_of_batches_start_at_one():
+    with pytest.raises(InputError, match="candidates must be a number from 1 to 1000000000, not 0"):
+        parser().analyze(["NP", "VP"], candidates=0)
+    with pytest.raises(
+        InputError, match="candidates must be a number from 1 to 1000000000, not -1"
+    ):
+        parser().analyze_many([["NP", "VP"]], candidates=-1)
+    with pytest.raises(InputError, match="batch_size must be a number from 1 to 1000000000, not 0"):
+        parser().parse_many([["NP", "VP"]], batch_size=0)
+
+
+# What an analysis holds
+
+
+def test_analysis_of_an_ambiguous_sentence():
+    parse = parser(AMBIGUOUS, prune=None).analyze(words=["a"] * 4, candidates=10)
+    assert parse.status == "parsed"
+    one_tree = 0.4**3 * 0.6**4
+    assert math.exp(parse.log_probability) == pytest.approx(one_tree)
+    assert math.exp(parse.sentence_log_probability) == pytest.approx(5 * one_tree)
+    assert len({tree for tree, _ in parse.candidates}) == len(parse.candidates) == 5
+    assert parse.candidates[0] == (parse.tree, parse.log_probability)
+    assert [span[:3] for span in parse.spans] == labelled_spans(parse.tree)
+    assert parse.spans[0] == ("S", 0, 4, pytest.approx(1.0))
+
+
+def test_one_candidate_is_the_tree():
+    parse = parser().analyze(["NP", "VP"])
+    assert parse.candidates == ((parse.tree, parse.log_probability),)
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_candidates_are_distinct_and_probable_ones_come_first(decoder):
+    learnt = Parser(embedded_grammar(), decoder=decoder)
+    words = [
+        "the",
+        "old",
+        "dog",
+        "saw",
+        "a",
+        "bird",
+        "with",
+        "a",
+        "key",
+        "in",
+        "the",
+        "garden",
+        ".",
+    ]
+    parse = learnt.analyze(words=words, candidates=20)
+    assert parse.tree == learnt.parse(words=words)
+    trees = [tree for tree, _ in parse.candidates]
+    assert len(set(trees)) == len(trees) > 2
+    assert all(tree.words() == words for tree in trees)
+    scores = [score for _, score in parse.candidates]
+    assert math.fsum(map(math.exp, scores)) <= math.exp(parse.sentence_log_probability) * (1 + 1e-9)
+    if decoder == "viterbi":
+        assert scores == sorted(scores, reverse=True)
+
+
+def test_marginals_agree_with_analyses():
+    learnt = Parser(embedded_grammar())
+    words = ["the", "old", "dog", "saw", "a", "bird", "with", "a", "key", "."]
+    table = learnt.marginals(words=words)
+    assert table.dtype.names == ("start", "end", "label", "probability")
+    found = {(label, start, end): p for start, end, label, p in table.tolist()}
+    assert len(found) == len(table)
+    for span in learnt.analyze(words=words).spans:
+        assert found[span[:3]] == span.probability
+    assert found["ROOT", 0, len(words)] == pytest.approx(1.0)
+    assert (table["probability"] <= 1 + 1e-9).all()
+    assert (table["start"] >= 0).all()
+    assert (table["start"] < table["end"]).all()
+    assert (table["end"] <= len(words)).all()
+
+
+@given(st.integers(1, 12), st.sampled_from([None, 1e-3]))
+def test_a_span_of_a_binary_tree_has_one_label_at_most(length, prune):
+    grammar = "S -> S T [0.2] | T S [0.1] | 'a' [0.7] \n T -> S S [0.5] | T T [0.1] | 'a' [0.4]"
+    table = parser(grammar, prune=prune, n_jobs=1).marginals(words=["a"] * length)
+    totals = {}
+    for start, end, _, probability in table.tolist():
+        totals[start, end] = totals.get((start, end), 0.0) + probability
+    assert max(totals.values()) <= 1 + 1e-9
+    assert totals[0, length] == pytest.approx(1.0)
+    for start in range(length):
+        assert totals[start, start + 1] == pytest.approx(1.0)
+
+
+def test_tree_from_spans_undoes_labelled_spans():
+    for tree in ("(A b)", "(A (B (C d)))", "(A (B (C d) (E f)) (G h) (I (J (K l) (M n))))"):
+        expected = Tree.from_string(tree)
+        spans = [LabelledSpan(*span, 1.0) for span in labelled_spans(expected)]
+        assert tree_from_spans(spans, expected.words()) == expected
+
+
+# Many sentences
+
+
+def endless(taken):
+    for number in itertools.count():
+        taken.append(number)
+        yield ["it", "rained"] if number % 2 else ["she", "snowed"]
+
+
+def test_many_sentences_are_taken_as_they_are_needed():
+    taken = []
+    trees = parser().parse_many(words=endless(taken), batch_size=3)
+    assert taken == []
+    assert [str(next(trees)) for _ in range(3)] == [
+        "(S (NP she) (VP snowed))",
+        "(S (NP it) (VP rained))",
+        "(S (NP she) (VP snowed))",
+    ]
+    assert len(taken) == 3
+    next(trees)
+    assert len(taken) == 6
+
+
+def test_no_sentences_give_no_trees():
+    assert list(parser().parse_many([])) == []
+    assert list(parser().analyze_many(words=iter(()))) == []
+
+
+def test_arguments_are_checked_before_the_first_sentence_is_asked_for():
+    with pytest.raises(InputError, match="give the tags of the sentences"):
+        parser().analyze_many()
+
+
+@pytest.mark.parametrize("missing", ["tags", "words"])
+def test_as_many_sentences_of_tags_as_of_words(missing):
+    given = {"tags": [["NP", "VP"]] * 3, "words": [["it", "rained"]] * 3}
+    given[missing] = given[missing][:2]
+    with pytest.raises(InputError, match=f"sentence 3: there are no {missing} for it"):
+        list(parser().parse_many(given["tags"], words=given["words"]))
+
+
+def test_a_bad_sentence_is_named_by_its_number():
+    sentences = [["it", "rained"]] * 5 + [[]]
+    with pytest.raises(InputError, match="sentence 6 is empty"):
+        list(parser().parse_many(words=sentences, batch_size=2))
+
+
+def vocabulary_sentences(lengths):
+    draw = random.Random(4)
+    words = [*embedded_grammar().lexicon.words, "Xerxes", "unheard-of", "1984"]
+    return [draw.choices(words, k=length) for length in lengths]
+
+
+@pytest.mark.parametrize("decoder", DECODERS)
+def test_the_number_of_threads_and_the_batches_change_nothing(decoder):
+    sentences = vocabulary_sentences([1, 7, 3, 12, 5, 20, 2, 9] * 2)
+    expected = [
+        Parser(embedded_grammar(), decoder=decoder, n_jobs=1).analyze(words=words, candidates=3)
+        for words in sentences
+    ]
+    for n_jobs, batch_size in ((1, 256), (2, 5), (4, 256), (4, 3)):
+        several = Parser(embedded_grammar(), decoder=decoder, n_jobs=n_jobs)
+        parses = several.analyze_many(words=sentences, candidates=3, batch_size=batch_size)
+        assert list(parses) == expected
+
+
+# A parse never fails
+
+
+@pytest.mark.parametrize("length", [1, 2, 50, 120, 300])
+def test_sentences_of_any_length_have_a_tree(length):
+    learnt = Parser(embedded_grammar())
+    for words in vocabulary_sentences([length] * 2):
+        parse = learnt.analyze(words=words)
+        assert parse.tree.words() == words
+        assert parse.status in STATUSES
+        assert parse.tree.label == "ROOT"
+
+
+@pytest.mark.parametrize("length", [1, 2, 50, 120, 300])
+def test_probabilities_of_long_sentences_do_not_underflow(length):
+    # Trees of n words: the Catalan numbers, with n - 1 branchings each.
+    parse = parser(AMBIGUOUS, prune=1e-5, n_jobs=1).analyze(words=["a"] * length)
+    assert parse.status == "parsed"
+    one_tree = (length - 1) * math.log(0.4) + length * math.log(0.6)
+    catalan = math.comb(2 * length - 2, length - 1) // length
+    assert parse.log_probability == pytest.approx(one_tree)
+    assert parse.sentence_log_probability == pytest.approx(one_tree + math.log(catalan))
+
+
+ODD_WORDS = ["", " ", "\t\n", "(", ")", "-LRB-", "\0", "\U0001f600", "é" * 1000, "\ud800", "'", "|"]
+
+
+def test_odd_words_are_words():
+    for parser_of in (Parser(embedded_grammar()), parser()):
+        for word in ODD_WORDS:
+            assert parser_of.parse(words=[word]).words() == [word]
+        assert parser_of.parse(words=ODD_WORDS).words() == ODD_WORDS
+
+
+@given(st.lists(st.text(max_size=4), min_size=1, max_size=8), st.data())
+def test_any_words_with_any_tags_have_a_tree(words, data):
+    grammar = embedded_grammar()
+    tags = data.draw(
+        st.lists(st.sampled_from(grammar.tags), min_size=len(words), max_size=len(words))
+    )
+    learnt = Parser(grammar, n_jobs=1)
+    assert learnt.parse(words=words).words() == words
+    assert learnt.parse(tags).tags() == tags
+    tagged = learnt.parse(tags, words=words)
+    assert (tagged.words(), tagged.tags()) == (words, tags)
+
+
+def test_loosened_if_pruning_broke_every_tree():
+    # No span but the whole and the words has more than half of the probability.
+    strict = parser(AMBIGUOUS, prune=0.9).analyze(words=["a"] * 6)
+    assert strict.status == "loosened"
+    assert len(list(strict.tree.nodes())) == 11
+    assert parser(AMBIGUOUS, prune=1e-4).analyze(words=["a"] * 6).status == "parsed"
+
+
+def test_smoothed_if_no_tree_has_the_words():
+    parse = parser(PAIR).analyze(words=["x", "unheard"])
+    assert parse.status == "smoothed"
+    assert str(parse.tree) == "(S (X x) (Y unheard))"
+    assert math.isfinite(parse.log_probability)
+    assert str(parser(PAIR).parse(words=["y", "x"])) == "(S (X y) (Y x))"
+
+
+def test_fragments_if_no_tree_spans_the_sentence():
+    pairs = parser(PAIR)
+    words = ["x", "y", "x", "y", "x"]
+    parse = pairs.analyze(words=words, candidates=3)
+    assert parse.status == "fragments"
+    assert str(parse.tree) == "(S (S (X x) (Y y)) (S (X x) (Y y)) (X x))"
+    assert parse.log_probability == parse.sentence_log_probability == -math.inf
+    assert len(parse.candidates) == 1
+    assert len(pairs.marginals(words=words)) == 0
+    assert pairs.analyze(["Y", "X"]).status == "fragments"
+    assert pairs.parse(["Y", "X"]).tags() == ["Y", "X"]
+
+
+def test_long_sentences_fall_into_fragments_too():
+    words = ["x", "y"] * 100
+    parse = parser(PAIR).analyze(words=words)
+    assert parse.status == "fragments"
+    assert parse.tree.words() == words
+
+
+@pytest.mark.parametrize("memory", [1, 10_000, 100_000, 1_000_000])
+def test_a_sentence_with_little_memory_still_gets_a_tree(memory):
+    grammar = embedded_grammar()
+    words = ["the", "dog", "saw", "the", "bird", "and"] * 8 + ["the", "dog", "saw", "him", "."]
+    usual = Parser(grammar).analyze(words=words)
+    parse = Parser(grammar, memory=memory).analyze(words=words)
+    assert list(parse.tree.words()) == words
+    assert parse.tree.label == "ROOT"
+    assert [node.label for node in parse.tree.children].count("ROOT") == 0
+    if memory < 100_000:
+        assert parse.status == "fragments" != usual.status
+    if memory == 1_000_000:
+        assert parse == usual
+
+
+def test_an_exact_search_is_tightened_to_fit_the_memory():
+    grammar = embedded_grammar()
+    words = ["the", "dog", "saw", "the", "old", "bird", "in", "the", "park", "."]
+    exact = Parser(grammar, prune=None)
+    assert exact.analyze(words=words).status == "parsed"
+    statuses = {
+        Parser(grammar, prune=None, memory=memory).analyze(words=words).status
+        for memory in (1 << power for power in range(14, 22))
+    }
+    assert {"parsed", "tightened"} <= statuses
+
+
+@pytest.mark.parametrize("memory", [0, -1, 1.5, "1G", 1 << 63])
+def test_memory_is_a_number_of_bytes(memory):
+    with pytest.raises(InputError, match="memory must be a positive number of bytes"):
+        parser(memory=memory)
+
+
+def test_interrupt_stops_a_long_parse():
+    # With all of its rules over 16 symbols, and nothing pruned, this would take hours.
+    program = textwrap.dedent("""
+        import itertools
+        from lpcfg import Grammar, Parser
+
+        names = [f"N{number}" for number in range(16)]
+        rules = [f"{a} -> {b} {c} [0.003]" for a, b, c in itertools.product(names, repeat=3)]
+        rules += [f"{name} -> 'a' [0.1]" for name in names]
+        parser = Parser(Grammar.from_string("\\n".join(rules)), prune=None)
+        print("ready", flush=True)
+        try:
+            parser.parse(words=["a"] * 1000)
+        except KeyboardInterrupt:
+            print("stopped")
+    """)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline() == "ready\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=1)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (output, errors, process.returncode) == ("stopped\n", "", 0)

@@ -1,0 +1,1 @@
+"""Grammars, trees and treebanks that several tests use."""

@@ -1,0 +1,223 @@
+"""Reading: every kind of source, every kind of mistake, lazily and all at once."""
+
+import gzip
+import io
+import re
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lpcfg.errors import InputError, TreebankError
+from lpcfg.treebank.forest import Forest
+from lpcfg.treebank.reader import ReadReport, TreebankWarning, read_forest, read_trees
+from lpcfg.treebank.tree import Tree
+from support.treebank_trees import names, trees
+
+RAIN = "(NP (DT the) (NN rain))"
+SUN = "(NP (DT the) (NN sun))"
+
+
+def texts(sources, **options):
+    return [tree and str(tree) for tree in read_trees(sources, **options)]
+
+
+def stream(text):
+    return io.BytesIO(text.encode())
+
+
+class Trickle(io.RawIOBase):
+    """A stream that gives a few bytes at a time and counts how often it was asked."""
+
+    def __init__(self, content, step):
+        self.content, self.step, self.reads = content, step, 0
+
+    def readable(self):
+        return True
+
+    def readinto(self, buffer):
+        self.reads += 1
+        size = min(self.step, len(buffer))
+        piece, self.content = self.content[:size], self.content[size:]
+        buffer[: len(piece)] = piece
+        return len(piece)
+
+
+@given(st.lists(trees(), max_size=5), st.integers(1, 20), st.booleans())
+def test_any_pieces_of_any_file_are_read(forest, step, compress):
+    content = "\n".join(map(str, forest)).encode()
+    if compress:
+        content = gzip.compress(content)
+    assert list(read_trees(Trickle(content, step))) == forest
+
+
+@given(st.lists(trees(), max_size=5))
+def test_columns_hold_the_same_trees(forest):
+    read = read_forest(stream("\n".join(map(str, forest))))
+    assert list(read.trees()) == forest
+    assert names(read) == names(Forest.from_trees(forest))
+
+
+def test_reading_is_lazy():
+    content = "\n".join([RAIN] * 1000).encode()
+    source = Trickle(content, 100)
+    assert str(next(read_trees(source))) == RAIN
+    assert source.reads < 5
+
+
+def test_files_folders_and_patterns(tmp_path):
+    (tmp_path / "a.mrg").write_text(RAIN)
+    (tmp_path / "b").mkdir()
+    (tmp_path / "b" / "c.mrg.gz").write_bytes(gzip.compress(SUN.encode()))
+    (tmp_path / "b" / "notes.md").write_text("no trees here")
+    (tmp_path / "b" / "folder.mrg").mkdir()
+    (tmp_path / "b" / "D.PTB").write_text(RAIN)
+    # Compressed without saying so.
+    (tmp_path / "z.txt").write_bytes(gzip.compress(SUN.encode()) + gzip.compress(RAIN.encode()))
+    assert texts(tmp_path / "a.mrg") == [RAIN]
+    assert texts(str(tmp_path)) == [RAIN, RAIN, SUN, SUN, RAIN]
+    assert texts(str(tmp_path / "**" / "*.mrg*")) == [RAIN, SUN]
+    assert texts([tmp_path / "b", stream(RAIN), str(tmp_path / "[a].mrg")]) == [
+        RAIN,
+        SUN,
+        RAIN,
+        RAIN,
+    ]
+    with (tmp_path / "z.txt").open("rb") as opened:
+        assert texts(opened) == [SUN, RAIN]
+
+
+def test_a_file_whose_name_is_a_pattern_is_a_file(tmp_path):
+    (tmp_path / "[odd].mrg").write_text(SUN)
+    assert texts(str(tmp_path / "[odd].mrg")) == [SUN]
+
+
+def test_standard_input(monkeypatch):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(stream(f"{RAIN} {SUN}")))
+    assert texts("-") == [RAIN, SUN]
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("missing.mrg", "missing.mrg: no such file or folder"),
+        ("*.missing", "*.missing: no file matches this pattern"),
+        ("folder", "folder: no files of trees in this folder (*.mrg, "),
+    ],
+)
+def test_what_is_not_there_is_named_at_once(tmp_path, name, message):
+    (tmp_path / "folder").mkdir()
+    with pytest.raises(TreebankError, match=re.escape(message)):
+        read_trees(str(tmp_path / name))
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (f"\ufeff{RAIN}".encode("utf-16-le"), "UTF-16 text; convert it to UTF-8 first"),
+        (RAIN.encode("utf-16-be"), "UTF-16 text"),
+        ("(NN é)".encode("latin-1"), ":1:5: the text is not UTF-8; convert it first"),
+        (b"\x40\0\0\0\0\0\0\0" + b'{"__metadata__":{}}', "this is a model, not bracketed trees"),
+        (b"\x7fELF\0\0\0\0\0\0\0\0", "this is a binary file, not bracketed trees"),
+        (gzip.compress(RAIN.encode())[:-9], "the gzip file is cut short"),
+        (gzip.compress(RAIN.encode())[:-8] + b"checksum", "damaged gzip file"),
+        (b"Just some text.", ":1:1: text outside brackets: 'Just'"),
+    ],
+    ids=["utf-16", "utf-16-be", "latin-1", "model", "binary", "cut", "damaged", "text"],
+)
+def test_what_is_not_trees_is_named(tmp_path, content, message):
+    path = tmp_path / "odd.mrg"
+    path.write_bytes(content)
+    with pytest.raises(TreebankError, match=re.escape(message)) as caught:
+        texts(path)
+    assert str(caught.value).startswith(f"{path}:")
+
+
+def test_text_streams_are_refused():
+    with pytest.raises(InputError, match="<stream>: open the file in binary mode"):
+        texts(io.StringIO(RAIN))
+
+
+@pytest.mark.parametrize(
+    ("text", "where_and_why"),
+    [
+        (f"{RAIN}\n{RAIN})", "2:24: a ')' that closes nothing"),
+        ("(A a)\n é", "2:2: text outside brackets: 'é'"),
+        ("(A a)\n\n (B (C c)", "3:2: a tree that is never closed"),
+        ("(ü (Ä ö) (NP))", "1:10: a node without a word or children: '(NP)'"),
+        ("(NN two words)", "1:9: a second word in one node: 'words'"),
+        ("(NP (DT the) rain)", "1:14: a node with both a word and subtrees"),
+        ("(S ((A a)))", "1:4: a node without a label"),
+        ("(())", "1:1: an empty tree"),
+    ],
+)
+def test_mistakes_are_named_with_their_place(text, where_and_why):
+    with pytest.raises(TreebankError, match=re.escape(f"<stream>:{where_and_why}")):
+        texts(stream(text))
+
+
+def test_a_bracket_missing_in_an_earlier_line_is_hinted_at():
+    with pytest.raises(TreebankError, match=r"2:1: .*in the tree that opens at 1:1: is it closed"):
+        texts(stream("(S (A a)\n((B b))"))
+
+
+def test_trees_before_a_mistake_are_read():
+    reading = read_trees(stream("(A a)(B b))"))
+    assert [str(next(reading)), str(next(reading))] == ["(A a)", "(B b)"]
+    with pytest.raises(TreebankError, match=":1:11: "):
+        next(reading)
+
+
+def test_malformed_trees_are_skipped_and_reported(tmp_path):
+    one, two = tmp_path / "1.mrg", tmp_path / "2.mrg"
+    one.write_text(f"{RAIN} (NP)\n{SUN}")
+    two.write_text(f"(S (A a)\n{RAIN}")
+    report = ReadReport()
+    assert texts([one, two], on_error="skip", report=report) == [RAIN, SUN, RAIN]
+    assert (report.trees, report.skipped, report.empty) == (3, 2, 0)
+    assert [error.partition(" ")[0] for error in report.errors] == [f"{one}:1:25:", f"{two}:1:1:"]
+    assert str(report).startswith("3 trees read, 2 malformed ones skipped; the first: ")
+
+
+def test_skipping_warns_without_a_report():
+    with pytest.warns(TreebankWarning, match="1 trees read, 1 malformed ones skipped"):
+        assert texts(stream("(A) (B b)"), on_error="skip") == ["(B b)"]
+    with pytest.warns(TreebankWarning, match="1:1: a node without a word"):
+        assert len(read_forest(stream("(A) (B b)"), on_error="skip")) == 1
+
+
+def test_only_the_first_errors_are_kept():
+    report = ReadReport()
+    assert texts(stream("(A) " * 500), on_error="skip", report=report) == []
+    assert (report.skipped, len(report.errors)) == (500, 20)
+
+
+def test_empty_trees_are_kept_when_asked():
+    report = ReadReport()
+    found = texts(stream(f"(()) {RAIN} ()"), keep_empty=True, report=report)
+    assert found == [None, RAIN, None]
+    assert str(report) == "3 trees read, 2 empty"
+
+
+def test_tokens_are_unescaped_when_asked():
+    text = "(PRN (-LRB- -LRB-) (X x))"
+    assert Tree.from_string(text).words() == ["-LRB-", "x"]
+    assert next(read_trees(stream(text), unescape=True)).words() == ["(", "x"]
+
+
+def test_wrong_options_are_named():
+    with pytest.raises(InputError, match="on_error must be 'raise' or 'skip', not 'stop'"):
+        read_trees(stream(RAIN), on_error="stop")
+
+
+@given(st.binary(max_size=200) | st.text(alphabet="() ab\n", max_size=80).map(str.encode))
+def test_garbage_is_skipped_or_refused_in_good_order(content):
+    report = ReadReport()
+    try:
+        found = list(read_trees(io.BytesIO(content), on_error="skip", report=report))
+    except TreebankError as error:
+        assert "\0" in content.decode("latin-1") or "UTF-16" in str(error) or "gzip" in str(error)  # noqa: PT017
+    else:
+        assert report.trees == len(found)
+        assert bool(report.errors) == bool(report.skipped)
