@@ -58,8 +58,8 @@ def variants() -> Iterator[Variant]:
 
     for states in ((2, 2), (4, 4), (8, 16), (16, 8), (16, 16), (32, 32)):
         yield cut(f"{states[0]} and {states[1]} states", states=states)
-    yield cut("all symbols have all states", few=0, many=0)
-    yield cut("ramp of states from 50 to 500 nodes", few=50, many=500)
+    yield cut("all symbols have all states", min_count=0, full_count=0)
+    yield cut("ramp of states from 50 to 500 nodes", min_count=50, full_count=500)
 
     yield Variant("full features", SpectralEstimator(features="full"))
     yield Variant("features without words", SpectralEstimator(features=WORDLESS))
@@ -93,7 +93,7 @@ class Paths:
 
     def path_of(self, variant: Variant, seed: int) -> SpectralPath:
         cut = variant.estimator.cut
-        room = SpectralCut(states=cut.states, few=cut.few, many=cut.many)
+        room = SpectralCut(states=cut.states, min_count=cut.min_count, full_count=cut.full_count)
         estimator = replace(variant.estimator, cut=room, random_state=seed)
         if (estimator, variant.transform) != (self.estimator, self.transform):
             self.path = estimator.path(training(variant.transform))

@@ -15,7 +15,7 @@ from development import print_row, score, training
 from lpcfg import ClusteringEstimator, EMEstimator, Transform, save
 
 ONCE = ClusteringEstimator(restarts=1)
-PLAIN = replace(ONCE, softness=0.0, smoothing=0.0, word_smoothing=0.0, class_smoothing=0.0)
+PLAIN = replace(ONCE, variance_scale=0.0, smoothing=0.0, word_smoothing=0.0, class_smoothing=0.0)
 
 
 def row(name, grammar, seconds):
@@ -52,8 +52,8 @@ if __name__ == "__main__":
     row("24 states, then one step of EM", fitted.grammar_, first + seconds)
     for name, variant in (
         ("24 states, ten runs of k-means (the default)", ClusteringEstimator()),
-        ("24 states, one cluster for each node", replace(ONCE, softness=0.0)),
-        ("24 states, clusters twice as wide", replace(ONCE, softness=2.0)),
+        ("24 states, one cluster for each node", replace(ONCE, variance_scale=0.0)),
+        ("24 states, clusters twice as wide", replace(ONCE, variance_scale=2.0)),
         ("24 states, rules interpolated with C = 5", replace(ONCE, smoothing=5.0)),
         ("24 states, nothing smoothed, one cluster for each node", PLAIN),
     ):

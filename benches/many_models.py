@@ -15,8 +15,8 @@ from development import gold, print_row, training
 import lpcfg
 from lpcfg import (
     ClusteringEstimator,
+    CRFEstimator,
     Ensemble,
-    SpanEstimator,
     SpectralEstimator,
     SplitMergeEstimator,
     Transform,
@@ -63,7 +63,7 @@ def estimator(family: str, seed: int):
     if family.startswith("clustering"):
         return ClusteringEstimator(states=(32, 32), restarts=1, random_state=seed)
     if family.startswith("span"):
-        return SpanEstimator(random_state=seed, n_jobs=1)
+        return CRFEstimator(random_state=seed, n_jobs=1)
     return SplitMergeEstimator(
         cycles=4 if family.endswith("h1") else 3, random_state=seed, n_jobs=1
     )
@@ -95,7 +95,7 @@ def reranker(folder: Path) -> lpcfg.Reranker:
         members = [
             Transformed(SplitMergeEstimator(n_jobs=1), TRANSFORMS["right-h1"]),
             Transformed(SplitMergeEstimator(n_jobs=1), TRANSFORMS["left-h1"]),
-            Transformed(SpanEstimator(n_jobs=1), TRANSFORMS["left-parent"]),
+            Transformed(CRFEstimator(n_jobs=1), TRANSFORMS["left-parent"]),
             Transformed(SpectralEstimator(), TRANSFORMS["right-parent"]),
         ]
         fitted = lpcfg.Reranker([tuple(members)], candidates=8, folds=3, n_jobs=1)

@@ -13,12 +13,12 @@ import numpy as np
 from development import gold, print_row, score, training
 
 from lpcfg import (
+    CRFEstimator,
     Grammar,
     Parse,
     Parser,
     PCFGEstimator,
     Scores,
-    SpanEstimator,
     SpanScores,
     Transform,
     Tree,
@@ -124,9 +124,9 @@ def main() -> None:
     scores, speed = score(PCFGEstimator().fit(treebank).grammar_)
     row("PCFG", scores, "100", "", f"{speed:.0f}")
     # Without the grammar's probabilities weights have further to go.
-    for loss, rate in (("independent", 0.1), ("crf", SpanEstimator().rate)):
+    for loss, rate in (("independent", 0.1), ("crf", CRFEstimator().rate)):
         started = time.process_time()
-        grammar = SpanEstimator(loss=loss, rate=rate, n_jobs=1).fit(treebank).grammar_
+        grammar = CRFEstimator(loss=loss, learning_rate=rate, n_jobs=1).fit(treebank).grammar_
         seconds = f"{time.process_time() - started:.0f}"
         parser = Parser(grammar, n_jobs=1)
         parses = list(parser.analyze_many(words=sentences, marginals=True))

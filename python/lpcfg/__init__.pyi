@@ -65,8 +65,8 @@ from .errors import (
 )
 from .estimators.base import Transformed as Transformed
 from .estimators.clustering.estimator import ClusteringEstimator as ClusteringEstimator
-from .estimators.crf.estimator import SpanEstimator as SpanEstimator
-from .estimators.crf.parser import SpanParser as SpanParser
+from .estimators.crf.estimator import CRFEstimator as CRFEstimator
+from .estimators.crf.parser import CRFParser as CRFParser
 from .estimators.em.estimator import EMEstimator as EMEstimator
 from .estimators.em.latent_trees import Smoothing as Smoothing
 from .estimators.em.split_merge import SplitMergeEstimator as SplitMergeEstimator

@@ -163,19 +163,19 @@ def test_train_with_the_options_of_a_spectral_cut(run):
         "smoothing": 1.0,
         "tolerance": 0.0,
         "ridge": 0.1,
-        "few": 2,
-        "many": 9,
+        "min_count": 2,
+        "full_count": 9,
         "word_smoothing": 1.0,
         "class_smoothing": 4.0,
     }
 
 
 def test_train_by_clustering_then_annotate_and_explain(run, files):
-    options = "--estimator clustering --states 3,2 --rank 4 --restarts 2 --softness 0.5"
+    options = "--estimator clustering --states 3,2 --rank 4 --restarts 2 --variance_scale 0.5"
     options += " --ramp 5,50 --smoothing 1"
     assert run("train", "gold.mrg", "-o", "new.lpcfg", "--vertical", "1", *options.split())[0] == 0
     provenance = load("new.lpcfg").provenance
-    names = ("states", "rank", "restarts", "softness", "smoothing")
+    names = ("states", "rank", "restarts", "variance_scale", "smoothing")
     assert [provenance[name] for name in names] == [[3, 2], 4, 2, 0.5, 1.0]
     code, annotated, said = run("annotate", "new.lpcfg", "gold.mrg", "-j", "1")
     assert (code, said) == (0, "60 trees read\n")

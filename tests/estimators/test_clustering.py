@@ -26,7 +26,7 @@ from lpcfg.grammar.sampling import sample_trees
 BANK = Treebank.from_trees(lpcfg.embedded_trees())
 BACKBONE = PCFGEstimator().fit(BANK).grammar_
 WORDS = WordRows(BANK, BACKBONE.lexicon, rare=20)
-SMALL = {"states": (4, 4), "few": 5, "many": 50}
+SMALL = {"states": (4, 4), "min_count": 5, "full_count": 50}
 
 # What comes after the slash is the state, which a tree does not show. The inside of every node
 # tells it, and so does the outside.
@@ -203,7 +203,7 @@ def test_a_node_is_in_each_cluster_as_far_as_its_gaussian_says():
     projections = NodeProjections(points[:, :1], points[:, 1:], np.ones((1, 1)), np.ones(1))
     symbol, most = np.zeros(len(points), dtype=int), np.array([3])
     hard = cluster_nodes(symbol, projections, most, np.random.default_rng(0))
-    soft = cluster_nodes(symbol, projections, most, np.random.default_rng(0), softness=1.0)
+    soft = cluster_nodes(symbol, projections, most, np.random.default_rng(0), variance_scale=1.0)
     assert len(soft.share) == 2  # no node is between all three
     np.testing.assert_allclose(soft.share.sum(axis=0), 1)
     (cluster,) = hard.cluster
@@ -234,18 +234,20 @@ def test_a_grammar_parses_and_survives_a_file(tmp_path):
     assert loaded.provenance["estimator"] == "clustering"
 
 
-def soft_clusters(points, most, softness):
+def soft_clusters(points, most, variance_scale):
     rows = np.asarray(points, dtype=np.float32).reshape(-1, 1)
     projections = NodeProjections(rows, rows, np.ones((1, 1)), np.ones(1))
     symbol, generator = np.zeros(len(rows), dtype=int), np.random.default_rng(0)
-    return cluster_nodes(symbol, projections, np.array([most]), generator, softness=softness)
+    return cluster_nodes(
+        symbol, projections, np.array([most]), generator, variance_scale=variance_scale
+    )
 
 
-@pytest.mark.parametrize("softness", [0.0, 1.0, 50.0, 1e6])
+@pytest.mark.parametrize("variance_scale", [0.0, 1.0, 50.0, 1e6])
 @pytest.mark.parametrize("most", [2, 24])
-def test_every_node_is_in_a_cluster_and_every_cluster_has_a_node(softness, most):
+def test_every_node_is_in_a_cluster_and_every_cluster_has_a_node(variance_scale, most):
     points = np.random.default_rng(0).normal(size=600)
-    found = soft_clusters(points, most, softness)
+    found = soft_clusters(points, most, variance_scale)
     np.testing.assert_allclose(found.share.sum(axis=0), 1)
     assert 1 <= len(found.share) <= 4
     used = np.unique(found.cluster[found.share > 0])
@@ -267,10 +269,10 @@ def test_points_that_hardly_differ_are_clustered():
         {"states": (0, 1)},
         {"rank": 0},
         {"restarts": 0},
-        {"few": 9, "many": 3},
+        {"min_count": 9, "full_count": 3},
         {"smoothing": -1},
-        {"softness": -1},
-        {"softness": np.inf},
+        {"variance_scale": -1},
+        {"variance_scale": np.inf},
     ],
 )
 def test_impossible_options_are_refused(options):

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from lpcfg import (
+    CRFEstimator,
+    CRFParser,
     Ensemble,
     GrammarError,
     InputError,
     ModelFileError,
     Parser,
     Pruning,
-    SpanEstimator,
-    SpanParser,
     Transform,
     Tree,
     Treebank,
@@ -23,7 +23,7 @@ from lpcfg import (
     save_parser,
 )
 from lpcfg.cli.main import main
-from lpcfg.grammar.crf_weights import SurfaceWeights
+from lpcfg.grammar.crf_weights import CRFWeights
 
 # A rule of attachment that no PCFG can know: "with" goes to the noun before "spots", and to the
 # verb before "forks".
@@ -37,7 +37,7 @@ def attachments(animals=ANIMALS):
 
 
 def small(**options):
-    return SpanEstimator(**{"bits": 16, "epochs": 8, "rate": 0.1, "n_jobs": 1, **options})
+    return CRFEstimator(**{"bits": 16, "epochs": 8, "learning_rate": 0.1, "n_jobs": 1, **options})
 
 
 @pytest.fixture(scope="module", params=["crf", "independent"])
@@ -87,8 +87,8 @@ def test_learning_raises_the_likelihood():
 
 def test_without_epochs_the_grammar_decides():
     treebank = Treebank.from_trees(embedded_trees(60))
-    grammar = SpanEstimator(epochs=0, bits=4).fit(treebank).grammar_
-    plain = Parser(grammar.__class__(**{**vars_of(grammar), "surface": None}))
+    grammar = CRFEstimator(epochs=0, bits=4).fit(treebank).grammar_
+    plain = Parser(grammar.__class__(**{**vars_of(grammar), "crf_weights": None}))
     words = ["the", "dog", "sees", "a", "cat", "."]
     weighed = Parser(grammar).analyze(words=words)
     assert weighed.tree == plain.parse(words=words)
@@ -104,7 +104,7 @@ def vars_of(grammar):
 def test_same_seed_same_model_on_any_number_of_threads():
     treebank = Treebank.from_trees(embedded_trees(60))
     fits = [
-        small(epochs=2, n_jobs=n_jobs, random_state=seed).fit(treebank).grammar_.surface.weights
+        small(epochs=2, n_jobs=n_jobs, random_state=seed).fit(treebank).grammar_.crf_weights.weights
         for n_jobs, seed in ((1, 0), (3, 0), (1, 1))
     ]
     assert np.array_equal(fits[0], fits[1])
@@ -115,8 +115,8 @@ def test_save_and_load(model, tmp_path):
     path = tmp_path / "span.lpcfg"
     save(model, path)
     again = load(path)
-    assert again.surface.loss == model.surface.loss
-    assert np.array_equal(again.surface.weights, model.surface.weights)
+    assert again.crf_weights.loss == model.crf_weights.loss
+    assert np.array_equal(again.crf_weights.weights, model.crf_weights.weights)
     words = attachments()[0].words()
     first, second = (Parser(grammar).analyze(words=words) for grammar in (model, again))
     assert first == second
@@ -146,19 +146,19 @@ def test_sentences_that_do_not_fit_into_memory_are_cut(model):
     ("options", "message"),
     [
         ({"loss": "hinge"}, "loss must be crf or independent"),
-        ({"base": -0.1}, "base must be a number from 0"),
+        ({"prior_weight": -0.1}, "prior_weight must be a number from 0"),
         ({"epochs": -1}, "epochs must not be negative"),
         ({"batch": 0}, "batch must be a number of trees from 1"),
         ({"bits": 31}, "bits must be from 0 to 30"),
-        ({"rate": 0.0}, "rate must be a positive number"),
-        ({"damping": float("inf")}, "damping must be a positive number"),
+        ({"learning_rate": 0.0}, "learning_rate must be a positive number"),
+        ({"initial_accumulator": float("inf")}, "initial_accumulator must be a positive number"),
         ({"penalty": -1.0}, "penalty must be a number from 0"),
         ({"prune": 1.0}, "prune: the coarse threshold must be from 0 to below 1"),
     ],
 )
 def test_options_are_checked(options, message):
     with pytest.raises(InputError, match=message):
-        SpanEstimator(**options).fit(Treebank.from_trees([Tree("NN", "rain")]))
+        CRFEstimator(**options).fit(Treebank.from_trees([Tree("NN", "rain")]))
 
 
 def test_unary_rules_are_refused():
@@ -166,7 +166,7 @@ def test_unary_rules_are_refused():
     treebank = Treebank.from_trees([Tree.from_string("(S (VP (VB go) (RB home)))")])
     treebank = Treebank.from_trees(treebank.trees(), transform=transform)
     with pytest.raises(InputError, match="features of spans do not go with unary rules"):
-        SpanEstimator(bits=4).fit(treebank)
+        CRFEstimator(bits=4).fit(treebank)
 
 
 def test_pruning_is_given_as_to_a_parser_and_says_how_many_trees_are_learnt_from():
@@ -177,26 +177,26 @@ def test_pruning_is_given_as_to_a_parser_and_says_how_many_trees_are_learnt_from
     )
     assert str(everything).endswith("learnt from 12 of 12 trees")
     assert str(half).endswith("learnt from 6 of 12 trees")
-    assert np.array_equal(half.surface.weights, same.surface.weights)
+    assert np.array_equal(half.crf_weights.weights, same.crf_weights.weights)
 
 
 def test_weights_are_checked():
     none = np.zeros(0, dtype=np.uint64)
     with pytest.raises(GrammarError, match="power of two"):
-        SurfaceWeights("crf", 1.0, none, np.zeros(3, dtype=np.float32)).core([])
+        CRFWeights("crf", 1.0, none, np.zeros(3, dtype=np.float32)).core([])
     with pytest.raises(GrammarError, match="must be finite"):
-        SurfaceWeights("crf", 1.0, none, np.full(2, np.nan, dtype=np.float32)).core([])
-    with pytest.raises(GrammarError, match="base must be"):
-        SurfaceWeights("crf", float("nan"), none, np.zeros(2, dtype=np.float32))
+        CRFWeights("crf", 1.0, none, np.full(2, np.nan, dtype=np.float32)).core([])
+    with pytest.raises(GrammarError, match="prior_weight must be"):
+        CRFWeights("crf", float("nan"), none, np.zeros(2, dtype=np.float32))
     with pytest.raises(GrammarError, match="loss must be"):
-        SurfaceWeights("hinge", 1.0, none, np.zeros(2, dtype=np.float32))
+        CRFWeights("hinge", 1.0, none, np.zeros(2, dtype=np.float32))
 
 
 def test_a_damaged_file_is_refused(model, tmp_path):
     path = tmp_path / "span.lpcfg"
     weights = np.full(4, np.inf, dtype=np.float32)
-    surface = SurfaceWeights(model.surface.loss, 1.0, model.surface.vocabulary, weights)
-    save(model.__class__(**{**vars_of(model), "surface": surface}), path)
+    damaged = CRFWeights(model.crf_weights.loss, 1.0, model.crf_weights.vocabulary, weights)
+    save(model.__class__(**{**vars_of(model), "crf_weights": damaged}), path)
     with pytest.raises(ModelFileError, match="must be finite"):
         load(path)
 
@@ -215,8 +215,8 @@ def test_command_line(tmp_path, capsys):
 def test_a_span_parser_is_its_estimator_with_a_parser():
     treebank = Treebank.from_trees(embedded_trees())
     options = {"epochs": 1, "bits": 14, "n_jobs": 1}
-    parser = SpanParser(**options, decoder="viterbi").fit(treebank)
-    plain = Parser(SpanEstimator(**options).fit(treebank).grammar_, decoder="viterbi")
+    parser = CRFParser(**options, decoder="viterbi").fit(treebank)
+    plain = Parser(CRFEstimator(**options).fit(treebank).grammar_, decoder="viterbi")
     words = [tree.words() for tree in embedded_trees()[:20]]
     assert list(parser.parse_many(words=words)) == list(plain.parse_many(words=words))
     # Another parser among others.
@@ -228,7 +228,7 @@ def test_a_span_parser_is_its_estimator_with_a_parser():
 @pytest.mark.parametrize("decoder", ["viterbi", "max-f1"])
 def test_a_span_parser_is_saved_as_a_parser(decoder, tmp_path):
     options = {"epochs": 1, "bits": 14, "n_jobs": 1}
-    parser = SpanParser(**options, decoder=decoder).fit(Treebank.from_trees(embedded_trees()))
+    parser = CRFParser(**options, decoder=decoder).fit(Treebank.from_trees(embedded_trees()))
     words = [tree.words() for tree in embedded_trees()[:20]]
     save_parser(parser, tmp_path / "alone")
     loaded = load_parser(tmp_path / "alone", decoder=decoder)

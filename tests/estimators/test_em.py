@@ -21,7 +21,7 @@ TREES = LatentTrees(BANK, BACKBONE, Smoothing.none())
 
 
 def fit(bank=BANK, **options):
-    chosen = {"states": (2, 2), "iterations": 8, "few": 1, "many": 10, **options}
+    chosen = {"states": (2, 2), "iterations": 8, "min_count": 1, "full_count": 10, **options}
     return EMEstimator(**chosen).fit(bank)
 
 
@@ -106,11 +106,11 @@ def test_grammars_without_probabilities_or_of_other_trees_are_no_start():
 
 
 def test_span_models_are_no_start():
-    span = lpcfg.SpanEstimator(epochs=0, bits=8).fit(BANK).grammar_
+    span = lpcfg.CRFEstimator(epochs=0, bits=8).fit(BANK).grammar_
     with pytest.raises(lpcfg.InputError, match="weights of features"):
         fit(start=span)
     with pytest.raises(lpcfg.GrammarError, match="without latent states"):
-        replace(fit(iterations=1).grammar_, surface=span.surface)
+        replace(fit(iterations=1).grammar_, crf_weights=span.crf_weights)
 
 
 def test_training_stops_when_held_out_trees_become_no_likelier():
@@ -140,7 +140,7 @@ def test_a_monitor_chooses_the_iteration():
         {"states": (0, 1)},
         {"held_out": 1.0},
         {"iterations": -1},
-        {"noise": 1.5},
+        {"symmetry_breaking": 1.5},
         {"held_out": 0.1, "monitor": lambda grammar: 0.0},
     ],
 )

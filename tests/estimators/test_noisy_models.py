@@ -17,8 +17,8 @@ from lpcfg.estimators.features.node_projections import NodeProjections
 from lpcfg.estimators.spectral._projections import Projections
 
 BANK = Treebank.from_trees(lpcfg.embedded_trees())
-CLUSTERING = ClusteringEstimator(states=(3, 3), few=5, many=50, restarts=1)
-SPECTRAL = SpectralEstimator(cut=lpcfg.SpectralCut(few=5, many=50))
+CLUSTERING = ClusteringEstimator(states=(3, 3), min_count=5, full_count=50, restarts=1)
+SPECTRAL = SpectralEstimator(cut=lpcfg.SpectralCut(min_count=5, full_count=50))
 
 
 def test_dropout_leaves_features_out_and_keeps_their_mean():

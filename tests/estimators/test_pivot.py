@@ -20,7 +20,7 @@ from lpcfg.grammar.notation import Word, read_rules
 from lpcfg.grammar.sampling import sample_trees
 
 BANK = Treebank.from_trees(lpcfg.embedded_trees())
-SMALL = {"states": (3, 3), "few": 5, "many": 50}
+SMALL = {"states": (3, 3), "min_count": 5, "full_count": 50}
 
 # What comes after the slash is the state. Each has pivots, which no other brings forth: words of
 # tags, orders of phrases, and rules around both. All else is shared between states.
@@ -44,7 +44,14 @@ def sample(size: int, seed: int) -> Treebank:
 
 
 def consistent(features: FeatureSet, **options) -> PivotEstimator:
-    chosen = {"states": (2, 2), "share": 0.1, "iterations": 300, "few": 1, "many": 10, **options}
+    chosen = {
+        "states": (2, 2),
+        "share": 0.1,
+        "iterations": 300,
+        "min_count": 1,
+        "full_count": 10,
+        **options,
+    }
     lexicon = LexiconOptions.plain(rare=0)
     return PivotEstimator(features=features, smoothing=UNSMOOTHED, lexicon=lexicon, **chosen)
 
@@ -114,7 +121,7 @@ def test_parameters_are_recovered_up_to_a_permutation(features):
 def test_em_after_it_is_soon_where_em_alone_ends():
     bank = sample(5_000, seed=2)
     options = {
-        "states": (2, 2), "few": 1, "many": 10,
+        "states": (2, 2), "min_count": 1, "full_count": 10,
         "smoothing": UNSMOOTHED, "lexicon": LexiconOptions.plain(rare=0),
     }  # fmt: skip
     alone = EMEstimator(iterations=150, **options).fit(bank).log_likelihoods_
@@ -193,7 +200,13 @@ def test_a_grammar_parses_and_survives_a_file(tmp_path):
 
 @pytest.mark.parametrize(
     "options",
-    [{"states": (0, 1)}, {"dimensions": 0}, {"matching": 0}, {"few": 9, "many": 3}, {"share": -1}],
+    [
+        {"states": (0, 1)},
+        {"dimensions": 0},
+        {"matching": 0},
+        {"min_count": 9, "full_count": 3},
+        {"share": -1},
+    ],
 )
 def test_impossible_options_are_refused(options):
     with pytest.raises(InputError):

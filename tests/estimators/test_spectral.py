@@ -83,7 +83,7 @@ def test_strong_smoothing_leads_back_to_the_pcfg():
 
 def test_the_same_seed_gives_the_same_grammar_to_the_bit():
     treebank = Treebank.from_trees(embedded_trees())
-    cut = SpectralCut(few=2, many=10)
+    cut = SpectralCut(min_count=2, full_count=10)
     first, second = (SpectralEstimator(cut=cut).fit(treebank).grammar_.latent for _ in range(2))
     assert first.states.max() > 1
     for name, array in first.arrays.items():
@@ -125,7 +125,7 @@ def test_rare_words_may_all_be_replaced_by_their_classes():
 
 def test_tag_emissions_are_sums_over_words():
     grammar = (
-        SpectralEstimator(cut=SpectralCut(few=2, many=10))
+        SpectralEstimator(cut=SpectralCut(min_count=2, full_count=10))
         .fit(Treebank.from_trees(embedded_trees()))
         .grammar_
     )
@@ -190,7 +190,9 @@ def test_features_are_scaled_by_their_frequency_in_the_symbol():
     assert second.tolist() == pytest.approx([np.sqrt(2 / 3)] * 2)
 
 
-@pytest.mark.parametrize("options", [{"states": (0, 4)}, {"few": 9, "many": 3}, {"smoothing": -1}])
+@pytest.mark.parametrize(
+    "options", [{"states": (0, 4)}, {"min_count": 9, "full_count": 3}, {"smoothing": -1}]
+)
 def test_impossible_cuts_are_refused(options):
     with pytest.raises(InputError):
         SpectralCut(**options)

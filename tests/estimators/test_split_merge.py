@@ -19,7 +19,7 @@ PLAIN = {
 
 def test_splits_find_the_true_probabilities_of_trees():
     bank = known.sample(10_000, seed=3)
-    options = {"cycles": 1, "split_iterations": 100, "merged": 0.0, **PLAIN}
+    options = {"cycles": 1, "split_iterations": 100, "merge_fraction": 0.0, **PLAIN}
     fits = [SplitMergeEstimator(random_state=seed, **options).fit(bank) for seed in range(3)]
     best = max(fits, key=lambda estimator: estimator.log_likelihoods_[-1][-1])
     pcfg = lpcfg.PCFGEstimator(PLAIN["lexicon"]).fit(bank).grammar_
@@ -54,7 +54,7 @@ def test_useless_splits_are_merged_first():
 
 def test_grammars_of_all_cycles_are_handed_out():
     found = {}
-    estimator = SplitMergeEstimator(cycles=3, least=5, each_cycle=found.__setitem__).fit(BANK)
+    estimator = SplitMergeEstimator(cycles=3, min_count=5, each_cycle=found.__setitem__).fit(BANK)
     assert list(found) == [1, 2, 3]
     assert found[3] is estimator.grammar_
     assert [len(cycle) for cycle in estimator.log_likelihoods_] == [33, 33, 33]
@@ -66,7 +66,7 @@ def test_grammars_of_all_cycles_are_handed_out():
 
 def test_the_same_seed_gives_the_same_grammar_for_any_number_of_threads():
     first, again = (
-        SplitMergeEstimator(cycles=2, least=5, n_jobs=jobs).fit(BANK).grammar_.latent.arrays
+        SplitMergeEstimator(cycles=2, min_count=5, n_jobs=jobs).fit(BANK).grammar_.latent.arrays
         for jobs in (1, 2)
     )
     for name, values in first.items():
@@ -74,14 +74,16 @@ def test_the_same_seed_gives_the_same_grammar_for_any_number_of_threads():
 
 
 def test_rare_symbols_and_roots_are_not_split():
-    grammar = SplitMergeEstimator(cycles=2, least=30, merged=0.0).fit(BANK).grammar_
+    grammar = SplitMergeEstimator(cycles=2, min_count=30, merge_fraction=0.0).fit(BANK).grammar_
     counts = np.bincount(BANK.symbol, minlength=len(BANK.symbols))
     whole = (counts < 30) | (grammar.roots > 0)
     assert np.all(grammar.latent.states[whole] == 1)
     assert np.all(grammar.latent.states[~whole] == 4)
 
 
-@pytest.mark.parametrize("options", [{"cycles": -1}, {"merged": 1.5}, {"noise": -0.1}])
+@pytest.mark.parametrize(
+    "options", [{"cycles": -1}, {"merge_fraction": 1.5}, {"symmetry_breaking": -0.1}]
+)
 def test_impossible_options_are_refused(options):
     with pytest.raises(lpcfg.InputError, match=next(iter(options))):
         SplitMergeEstimator(**options).fit(BANK)

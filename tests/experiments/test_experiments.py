@@ -14,11 +14,11 @@ import pytest
 import lpcfg
 from lpcfg import (
     ClusteringEstimator,
+    CRFEstimator,
     InputError,
     NoisyModels,
     PCFGEstimator,
     Reranker,
-    SpanEstimator,
     Transform,
     Treebank,
     evaluate_parser,
@@ -112,13 +112,13 @@ def test_inputs_tell_all_that_matters_apart():
 
 
 def test_weights_of_features_count_as_parameters():
-    grammar = SpanEstimator(epochs=1, bits=10, n_jobs=1).fit(Treebank.from_trees(TREES)).grammar_
-    subjects = (PCFGEstimator(), SpanEstimator(epochs=1, bits=10, n_jobs=1))
+    grammar = CRFEstimator(epochs=1, bits=10, n_jobs=1).fit(Treebank.from_trees(TREES)).grammar_
+    subjects = (PCFGEstimator(), CRFEstimator(epochs=1, bits=10, n_jobs=1))
     plain, weighed = (
         learning_trial({}, Subject(subject), FOREST, GOLD, n_jobs=1).measure()["parameters"]
         for subject in subjects
     )
-    assert weighed == plain + np.count_nonzero(grammar.surface.weights) > plain
+    assert weighed == plain + np.count_nonzero(grammar.crf_weights.weights) > plain
 
 
 def test_inputs_are_the_same_in_every_process():
@@ -138,7 +138,7 @@ def test_inputs_are_the_same_in_every_process():
 
 
 FAMILY = NoisyModels(
-    ClusteringEstimator(states=(2, 2), few=5, many=50, restarts=1),
+    ClusteringEstimator(states=(2, 2), min_count=5, full_count=50, restarts=1),
     kinds=("add", "mul"),
     sigmas=(0.2,),
     models=2,
@@ -166,7 +166,7 @@ def test_models_with_noise_are_combined_and_the_oracle_is_best(tmp_path):
 
 def test_combinations_are_reranked_if_asked_for(tmp_path):
     bank = Treebank.from_trees(TREES)
-    reranker = Reranker(folds=2, candidates=3, least=1, n_jobs=1)
+    reranker = Reranker(folds=2, candidates=3, min_count=1, n_jobs=1)
     trials = list(noise_trials(FAMILY, bank, GOLD, tmp_path, reranker))
     plain = list(noise_trials(FAMILY, bank, GOLD, tmp_path))
     assert trials[0].inputs != plain[0].inputs

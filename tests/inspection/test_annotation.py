@@ -14,7 +14,7 @@ from lpcfg.inspection._state_uses import StateUses
 from lpcfg.inspection.explanation import explain_states, find_symbol
 
 BANK = Treebank.from_trees(lpcfg.embedded_trees())
-GRAMMAR = ClusteringEstimator(states=(3, 3), few=5, many=50).fit(BANK).grammar_
+GRAMMAR = ClusteringEstimator(states=(3, 3), min_count=5, full_count=50).fit(BANK).grammar_
 
 
 def brute_force_states(grammar, treebank):
@@ -51,7 +51,7 @@ def test_states_are_the_likeliest_of_their_nodes():
     bank = known.sample(400, seed=0)
     exact = known.estimator()
     options = {"features": exact.features, "lexicon": exact.lexicon, "states": (2, 2)}
-    grammar = ClusteringEstimator(**options, few=5, many=50).fit(bank).grammar_
+    grammar = ClusteringEstimator(**options, min_count=5, full_count=50).fit(bank).grammar_
     states = annotate_states(grammar, bank, n_jobs=1)
     for tree in range(5):
         nodes = slice(*bank.tree_offsets[tree : tree + 2])
@@ -98,7 +98,11 @@ def test_states_without_probabilities_are_refused():
 
 
 def test_a_grammar_by_counting_uses_states_as_often_as_they_were_counted():
-    grammar = ClusteringEstimator(states=(3, 3), few=5, many=50, smoothing=0).fit(BANK).grammar_
+    grammar = (
+        ClusteringEstimator(states=(3, 3), min_count=5, full_count=50, smoothing=0)
+        .fit(BANK)
+        .grammar_
+    )
     uses = StateUses(grammar)
     starts = grammar.latent.state_offsets
     counts = np.bincount(BANK.symbol) / len(BANK)

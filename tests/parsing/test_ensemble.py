@@ -249,7 +249,7 @@ def test_sentences_are_as_likely_as_those_say_that_weigh_them() -> None:
     parse = Ensemble([certain, certain]).analyze(words=words)
     assert (parse.sentence_log_probability, parse.conditional) == (0.0, True)
     treebank = Treebank.from_trees(lpcfg.embedded_trees())
-    span = lpcfg.SpanParser(epochs=0, bits=8).fit(treebank)
+    span = lpcfg.CRFParser(epochs=0, bits=8).fit(treebank)
     assert span.analyze(words=SENTENCE).conditional
 
 
@@ -294,7 +294,7 @@ def test_hierarchies_are_saved_whole(grammars: list[lpcfg.Grammar], tmp_path: Pa
     treebank = Treebank.from_trees(lpcfg.embedded_trees())
     estimator = lpcfg.PCFGEstimator()
     left = lpcfg.Transformed(estimator, lpcfg.Transform(binarize="left"))
-    reranker = lpcfg.Reranker([(estimator, left)], folds=2, candidates=4, least=1).fit(treebank)
+    reranker = lpcfg.Reranker([(estimator, left)], folds=2, candidates=4, min_count=1).fit(treebank)
     members = [reranker, Ensemble(grammars[:2], decoder="max-recall"), Parser(grammars[4])]
     ensemble = Ensemble(members, combine="trees", weights=[1, 2, 0.5])
     lpcfg.save_parser(ensemble, tmp_path / "model")

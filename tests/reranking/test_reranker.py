@@ -194,7 +194,7 @@ def test_a_preference_is_learnt_from_the_words() -> None:
         return Tree.from_string((high if words[2] == "forks" else low).format(*words))
 
     samples.add([proposed(words) for words in sentences], [right(words) for words in sentences])
-    model = samples.fit(penalty=1.0, least=2, iterations=100)
+    model = samples.fit(penalty=1.0, min_count=2, iterations=100)
     for words in [("we", "leaves", "forks"), ("I", "rolls", "cheese")]:
         (scores,) = model.scores([proposed(words)])
         assert proposed(words).trees[int(scores.argmax())] == right(words)
@@ -214,7 +214,7 @@ class Watcher:
 def test_grammars_do_not_parse_the_trees_that_they_know() -> None:
     trees = list(lpcfg.embedded_trees())
     watcher = Watcher([])
-    Reranker([watcher], folds=3, candidates=3, least=1).fit(Treebank.from_trees(trees))
+    Reranker([watcher], folds=3, candidates=3, min_count=1).fit(Treebank.from_trees(trees))
     everything, *folds = watcher.seen
     assert everything == trees
     left_out = [str(tree) for known in folds for tree in trees if tree not in known]
@@ -226,7 +226,7 @@ def test_grammars_do_not_parse_the_trees_that_they_know() -> None:
 def fitted() -> Reranker:
     treebank = Treebank.from_trees(lpcfg.embedded_trees())
     estimators = [lpcfg.PCFGEstimator(), lpcfg.PCFGEstimator(lpcfg.LexiconOptions(rare=1))]
-    return Reranker(estimators, folds=3, candidates=6, least=1, n_jobs=1).fit(treebank)
+    return Reranker(estimators, folds=3, candidates=6, min_count=1, n_jobs=1).fit(treebank)
 
 
 def test_a_reranker_is_used_as_a_parser_is(fitted: Reranker) -> None:
@@ -253,7 +253,7 @@ def test_members_of_an_ensemble_have_a_say_too(tmp_path: Path) -> None:
     treebank = Treebank.from_trees(lpcfg.embedded_trees())
     pcfg = lpcfg.PCFGEstimator()
     left = lpcfg.Transformed(pcfg, lpcfg.Transform(binarize="left"))
-    reranker = Reranker([(pcfg, left), pcfg], folds=2, candidates=3, least=1, n_jobs=1)
+    reranker = Reranker([(pcfg, left), pcfg], folds=2, candidates=3, min_count=1, n_jobs=1)
     reranker.fit(treebank)
     words = ["The", "dog", "saw", "him", "with", "them", "."]
     (candidates,) = reranker.propose(words=[words])
@@ -281,7 +281,7 @@ def test_forms_of_trees_may_happen_to_be_the_same_in_a_fold() -> None:
         for side in ("right", "left")
     )
     # The first of three folds has all trees with long rules.
-    reranker = Reranker([(right, left)], folds=3, candidates=3, least=1, n_jobs=1)
+    reranker = Reranker([(right, left)], folds=3, candidates=3, min_count=1, n_jobs=1)
     reranker.fit(Treebank.from_trees(trees))
     assert isinstance(reranker.parsers_[0], lpcfg.Ensemble)
     reranker.parse(words=["we", "eat", "eggs", "with", "forks"])
@@ -291,7 +291,7 @@ def test_the_probability_of_a_sentence_is_that_of_whole_parsers() -> None:
     treebank = Treebank.from_trees(lpcfg.embedded_trees())
     pcfg = lpcfg.PCFGEstimator()
     left = lpcfg.Transformed(pcfg, lpcfg.Transform(binarize="left"))
-    reranker = Reranker([(pcfg, left, left)], folds=2, candidates=3, least=1, n_jobs=1)
+    reranker = Reranker([(pcfg, left, left)], folds=2, candidates=3, min_count=1, n_jobs=1)
     reranker.fit(treebank)
     words = ["The", "dog", "saw", "him", "."]
     found = reranker.analyze(words=words).sentence_log_probability
@@ -301,7 +301,7 @@ def test_the_probability_of_a_sentence_is_that_of_whole_parsers() -> None:
 
 def test_the_same_trees_give_the_same_model_whatever_the_threads(fitted: Reranker) -> None:
     treebank = Treebank.from_trees(lpcfg.embedded_trees())
-    again = Reranker(fitted.estimators, folds=3, candidates=6, least=1, n_jobs=2).fit(treebank)
+    again = Reranker(fitted.estimators, folds=3, candidates=6, min_count=1, n_jobs=2).fit(treebank)
     for name in ("keys", "weights", "score_weights"):
         np.testing.assert_array_equal(getattr(again.model_, name), getattr(fitted.model_, name))
 
@@ -393,7 +393,7 @@ def test_fragments_have_a_tree_too(fitted: Reranker) -> None:
         ({"folds": 10**6}, "folds"),
         ({"penalty": 0.0}, "penalty"),
         ({"penalty": np.nan}, "penalty"),
-        ({"least": -1}, "least"),
+        ({"min_count": -1}, "min_count"),
         ({"iterations": -1}, "iterations"),
     ],
 )

@@ -11,7 +11,7 @@ from typing import NamedTuple, TypeVar, get_args
 from lpcfg.cli._common import count, number, one_of, progress, say, several
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.clustering.estimator import ClusteringEstimator
-from lpcfg.estimators.crf.estimator import SpanEstimator
+from lpcfg.estimators.crf.estimator import CRFEstimator
 from lpcfg.estimators.em.estimator import EMEstimator
 from lpcfg.estimators.em.latent_trees import Smoothing
 from lpcfg.estimators.em.split_merge import SplitMergeEstimator
@@ -130,7 +130,8 @@ def _add_projecting(group: argparse._ArgumentGroup) -> None:
         type=_pair(count),
         metavar="FEW,MANY",
         help="symbols with up to FEW nodes have one state, from MANY on all of them "
-        f"(default: {cut.few},{cut.many}; clustering: {clustering.few},{clustering.many})",
+        f"(default: {cut.min_count},{cut.full_count}; clustering: "
+        f"{clustering.min_count},{clustering.full_count})",
     )
     group.add_argument(
         "--state-smoothing",
@@ -173,12 +174,12 @@ def _add_projecting(group: argparse._ArgumentGroup) -> None:
         f"(default: {clustering.restarts}; 1 with noise, where more do no better)",
     )
     group.add_argument(
-        "--softness",
+        "--variance_scale",
         type=number,
-        default=clustering.softness,
+        default=clustering.variance_scale,
         metavar="S",
         help="clustering: how wide clusters are, so that a node may be in several, relative to how "
-        f"far nodes are spread; 0 for one each (default: {clustering.softness:g})",
+        f"far nodes are spread; 0 for one each (default: {clustering.variance_scale:g})",
     )
 
 
@@ -216,7 +217,7 @@ def _add_climbing(group: argparse._ArgumentGroup) -> None:
 
 
 def _add_span(group: argparse._ArgumentGroup) -> None:
-    default = SpanEstimator()
+    default = CRFEstimator()
     group.add_argument(
         "--loss",
         choices=get_args(Loss),
@@ -259,7 +260,7 @@ def _pcfg(_: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
 
 def _spectral(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
     default = SpectralCut()
-    few, many = options.ramp or (default.few, default.many)
+    min_count, full_count = options.ramp or (default.min_count, default.full_count)
     return SpectralEstimator(
         features=options.features[0],
         cut=SpectralCut(
@@ -267,8 +268,8 @@ def _spectral(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator
             smoothing=_given(options.smoothing, default.smoothing),
             ridge=options.ridge,
             tolerance=options.tolerance,
-            few=few,
-            many=many,
+            min_count=min_count,
+            full_count=full_count,
             word_smoothing=options.state_smoothing[0],
             class_smoothing=options.state_smoothing[1],
         ),
@@ -280,16 +281,16 @@ def _spectral(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator
 
 def _clustering(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
     default = ClusteringEstimator()
-    few, many = options.ramp or (default.few, default.many)
+    min_count, full_count = options.ramp or (default.min_count, default.full_count)
     return ClusteringEstimator(
         features=options.features[0],
         states=options.states or default.states,
         rank=options.rank,
         smoothing=_given(options.smoothing, default.smoothing),
-        few=few,
-        many=many,
+        min_count=min_count,
+        full_count=full_count,
         restarts=options.restarts or (1 if options.noise else default.restarts),
-        softness=options.softness,
+        variance_scale=options.variance_scale,
         word_smoothing=options.state_smoothing[0],
         class_smoothing=options.state_smoothing[1],
         lexicon=lexicon,
@@ -300,14 +301,14 @@ def _clustering(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimat
 
 def _pivot(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
     default = PivotEstimator()
-    few, many = options.ramp or (default.few, default.many)
+    min_count, full_count = options.ramp or (default.min_count, default.full_count)
     words, classes = options.state_smoothing
     return PivotEstimator(
         features=options.features[0],
         states=options.states or default.states,
         smoothing=replace(_smoothing(options), words=words, classes=classes),
-        few=few,
-        many=many,
+        min_count=min_count,
+        full_count=full_count,
         lexicon=lexicon,
         random_state=options.seed,
         progress=lambda steps: progress(steps, options.quiet, unit=" steps"),
@@ -347,7 +348,7 @@ def _split_merge(options: argparse.Namespace, lexicon: LexiconOptions) -> Estima
 
 
 def _span(options: argparse.Namespace, lexicon: LexiconOptions) -> Estimator:
-    return SpanEstimator(
+    return CRFEstimator(
         loss=options.loss,
         epochs=options.epochs,
         lexicon=lexicon,

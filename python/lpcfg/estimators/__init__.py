@@ -2,7 +2,7 @@
 
 from lpcfg.estimators.base import Transformed
 from lpcfg.estimators.clustering import ClusteringEstimator
-from lpcfg.estimators.crf import SpanEstimator, SpanParser
+from lpcfg.estimators.crf import CRFEstimator, CRFParser
 from lpcfg.estimators.em import EMEstimator, Smoothing, SplitMergeEstimator
 from lpcfg.estimators.features import Noise
 from lpcfg.estimators.noisy_models import NoisyModels
@@ -11,6 +11,8 @@ from lpcfg.estimators.pivot import PivotEstimator
 from lpcfg.estimators.spectral import SpectralCut, SpectralEstimator
 
 __all__ = [
+    "CRFEstimator",
+    "CRFParser",
     "ClusteringEstimator",
     "EMEstimator",
     "Noise",
@@ -18,8 +20,6 @@ __all__ = [
     "PCFGEstimator",
     "PivotEstimator",
     "Smoothing",
-    "SpanEstimator",
-    "SpanParser",
     "SpectralCut",
     "SpectralEstimator",
     "SplitMergeEstimator",

@@ -74,7 +74,7 @@ class NoisyModels:
 
     >>> from lpcfg import ClusteringEstimator, Parser, embedded_trees
     >>> treebank = Treebank.from_trees(embedded_trees())
-    >>> estimator = ClusteringEstimator(states=(2, 2), few=5, many=50, restarts=1)
+    >>> estimator = ClusteringEstimator(states=(2, 2), min_count=5, full_count=50, restarts=1)
     >>> family = NoisyModels(estimator, models=3).fit(treebank)
     >>> print(Parser(family.grammars_).parse(words="The dog saw him .".split()))
     (ROOT (S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (PRP him))) (. .)))

@@ -88,5 +88,5 @@ def learning_trial(
 def _parameters(grammar: Grammar) -> int:
     if grammar.latent is not None:
         return grammar.latent.size
-    weights = 0 if grammar.surface is None else np.count_nonzero(grammar.surface.weights)
+    weights = 0 if grammar.crf_weights is None else np.count_nonzero(grammar.crf_weights.weights)
     return len(grammar.binary_rules) + len(grammar.lexicon.symbols) + int(weights)

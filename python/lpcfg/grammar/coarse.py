@@ -14,14 +14,14 @@ __all__ = ["coarse_classes"]
 
 
 def coarse_classes(
-    symbols: Sequence[Symbol], weights: NDArray[np.float64], least: float = 0.002
+    symbols: Sequence[Symbol], weights: NDArray[np.float64], min_fraction: float = 0.002
 ) -> NDArray[np.uint32]:
     """Merge symbols that differ only in their annotation, and rare labels with each other.
 
-    A phrase is known by the label at the top of its chain, which is what its parent sees. The
-    nodes that binarisation made of it are a class of their own, and so is each plain tag. Labels
-    that have less than the part ``least`` of all phrases, or of all such nodes, share a class:
-    each class costs time in every span, and the rare ones prune little.
+    A phrase is known by the label at the top of its chain, which is what its parent sees. The nodes
+    that binarisation made of it are a class of their own, and so is each plain tag. Labels that
+    have less than the fraction ``min_fraction`` of all phrases, or of all such nodes, share a
+    class: each class costs time in every span, and the rare ones prune little.
 
     >>> phrases = [Symbol(("NP",), ("S",)), Symbol(("NP",), ("VP",))]
     >>> coarse_classes([*phrases, Symbol(("NN",), preterminal=True)], np.ones(3))
@@ -36,7 +36,7 @@ def coarse_classes(
     ids: dict[_Key, int] = {}
     classes = []
     for kind, label in keys:
-        rare = kind != "tag" and totals[kind, label] < least * kinds[kind]
+        rare = kind != "tag" and totals[kind, label] < min_fraction * kinds[kind]
         classes.append(ids.setdefault((kind, None if rare else label), len(ids)))
     return np.array(classes, dtype=np.uint32)
 

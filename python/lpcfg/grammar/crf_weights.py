@@ -13,7 +13,7 @@ from lpcfg import _core
 from lpcfg.errors import GrammarError
 from lpcfg.treebank.symbol import Symbol
 
-__all__ = ["FeatureLabels", "Loss", "SurfaceWeights", "feature_labels"]
+__all__ = ["CRFWeights", "FeatureLabels", "Loss", "feature_labels"]
 
 Loss = Literal["crf", "independent"]
 
@@ -54,43 +54,43 @@ def feature_labels(symbols: Sequence[Symbol]) -> FeatureLabels:
 
 
 @dataclass(frozen=True, eq=False)
-class SurfaceWeights:
+class CRFWeights:
     """A linear model of trees given sentences (Hall et al. 2014), beside the rules of a grammar.
 
     ``loss``: ``"crf"`` if a tree has the probability exp(weights . features) times that under the
     grammar, divided by the sum over all trees; ``"independent"`` if labels of spans have
     probabilities, each by itself.
-    ``base``: to which power the probability under the grammar counts.
+    ``prior_weight``: to which power the probability under the grammar counts.
     ``vocabulary``: the hashes of frequent words and suffixes.
     ``weights``: those of all features, each at a place that its hash says.
 
-    >>> SurfaceWeights("crf", 1.0, np.zeros(0, dtype=np.uint64), np.zeros(8, dtype=np.float32)).loss
+    >>> CRFWeights("crf", 1.0, np.zeros(0, dtype=np.uint64), np.zeros(8, dtype=np.float32)).loss
     'crf'
     """
 
     loss: Loss
-    base: float
+    prior_weight: float
     vocabulary: NDArray[np.uint64]
     weights: NDArray[np.float32]
 
     def __post_init__(self) -> None:
-        """Check the loss and the base; the core checks the arrays."""
+        """Check the loss and the prior weight; the core checks the arrays."""
         if self.loss not in get_args(Loss):
             raise GrammarError(f"loss must be {' or '.join(get_args(Loss))}, not {self.loss!r}")
-        if not isinstance(self.base, (int, float)) or not 0 <= self.base < np.inf:
-            raise GrammarError(f"base must be a number from 0, not {self.base!r}")
+        if not isinstance(self.prior_weight, (int, float)) or not 0 <= self.prior_weight < np.inf:
+            raise GrammarError(f"prior_weight must be a number from 0, not {self.prior_weight!r}")
 
     def core(self, symbols: Sequence[Symbol]) -> _core.SurfaceModel:
         """The model for a grammar with these symbols, after all numbers have been checked.
 
         >>> none, weights = np.zeros(0, dtype=np.uint64), np.zeros(8, dtype=np.float32)
-        >>> SurfaceWeights("crf", 1.0, none, weights).core([Symbol(("NP",))])
+        >>> CRFWeights("crf", 1.0, none, weights).core([Symbol(("NP",))])
         <lpcfg._core.SurfaceModel object at ...>
         """
         known = feature_labels(symbols)
         return _core.SurfaceModel(
             loss=self.loss,
-            base=self.base,
+            base=self.prior_weight,
             vocabulary=self.vocabulary,
             kinds=known.kinds,
             label_offsets=known.offsets,

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lpcfg import _core
 from lpcfg.errors import GrammarError
 from lpcfg.grammar._flat_rules import flatten_rules
-from lpcfg.grammar.crf_weights import SurfaceWeights
+from lpcfg.grammar.crf_weights import CRFWeights
 from lpcfg.grammar.latent_states import LatentStates
 from lpcfg.grammar.notation import read_rules
 from lpcfg.lexicon.lexicon import Lexicon, lexicon_from_entries
@@ -29,9 +29,9 @@ class Grammar:
     r"""Rules over numbered symbols with their probabilities, and a lexicon.
 
     Rows of ``binary_rules`` are parent, left and right child; of ``unary_rules`` parent and child.
-    ``coarse`` gives each symbol its class for the first pruning pass, and ``weights`` how often
-    the symbol is expected; without them the first pass is left out. ``latent`` has the parameters
-    over latent states of an L-PCFG, whose pruning backbone the rules then are; ``surface`` those of
+    ``coarse`` gives each symbol its class for the first pruning pass, and ``weights`` how often the
+    symbol is expected; without them the first pass is left out. ``latent`` has the parameters over
+    latent states of an L-PCFG, whose pruning backbone the rules then are; ``crf_weights`` those of
     a model that weighs the trees of the rules by features of their words.
 
     >>> grammar = Grammar.from_string("S -> NP VP [1] \n NP -> 'it' [1] \n VP -> 'rained' [1]")
@@ -49,11 +49,11 @@ class Grammar:
     coarse: NDArray[np.uint32] | None = None
     weights: NDArray[np.float64] | None = None
     latent: LatentStates | None = None
-    surface: SurfaceWeights | None = None
+    crf_weights: CRFWeights | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.surface is not None and (self.latent is not None or len(self.unary_rules)):
+        if self.crf_weights is not None and (self.latent is not None or len(self.unary_rules)):
             raise GrammarError(
                 "features weigh trees only under a grammar without latent states and unary rules"
             )
@@ -98,8 +98,8 @@ class Grammar:
 
     def __str__(self) -> str:
         beside = "" if self.latent is None else f", {self.latent.size} latent parameters"
-        if self.surface is not None:
-            beside += f", {np.count_nonzero(self.surface.weights)} weights of features"
+        if self.crf_weights is not None:
+            beside += f", {np.count_nonzero(self.crf_weights.weights)} weights of features"
         if (learnt_from := self.provenance.get("learnt_from")) is not None:
             beside += f" learnt from {learnt_from} of {self.provenance.get('trees')} trees"
         return (
@@ -205,9 +205,9 @@ class Grammar:
         )
 
     @cached_property
-    def surface_core(self) -> _core.SurfaceModel | None:
+    def crf_core(self) -> _core.SurfaceModel | None:
         """The weights of features ready for parsing, if there are any, after a check.
 
-        >>> Grammar.from_string("S -> 'go'").surface_core
+        >>> Grammar.from_string("S -> 'go'").crf_core
         """
-        return None if self.surface is None else self.surface.core(self.symbols)
+        return None if self.crf_weights is None else self.crf_weights.core(self.symbols)

@@ -45,7 +45,7 @@ def annotate_states(grammar: Grammar, treebank: Treebank, *, n_jobs: int = -1) -
 
     >>> from lpcfg import ClusteringEstimator, embedded_trees
     >>> bank = Treebank.from_trees(embedded_trees())
-    >>> grammar = ClusteringEstimator(states=(2, 2), few=5, many=50).fit(bank).grammar_
+    >>> grammar = ClusteringEstimator(states=(2, 2), min_count=5, full_count=50).fit(bank).grammar_
     >>> states = annotate_states(grammar, bank)
     >>> len(states) == len(bank.symbol), states.min(), states.max()
     (True, np.int64(0), np.int64(2))

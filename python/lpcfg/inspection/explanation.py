@@ -86,7 +86,7 @@ def explain_states(grammar: Grammar, name: str, most: int = 5) -> list[StateExpl
 
     >>> from lpcfg import ClusteringEstimator, Treebank, embedded_trees
     >>> bank = Treebank.from_trees(embedded_trees())
-    >>> grammar = ClusteringEstimator(states=(2, 2), few=5, many=50).fit(bank).grammar_
+    >>> grammar = ClusteringEstimator(states=(2, 2), min_count=5, full_count=50).fit(bank).grammar_
     >>> states = explain_states(grammar, "NP^S")
     >>> len(states), round(sum(state.share for state in states), 3)
     (3, 1.0)

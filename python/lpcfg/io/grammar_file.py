@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg.errors import ModelFileError
-from lpcfg.grammar.crf_weights import SurfaceWeights
+from lpcfg.grammar.crf_weights import CRFWeights
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates
 from lpcfg.io.lexicon_file import LEXICON_DOCUMENT, pack_lexicon, read_lexicon
@@ -57,10 +57,10 @@ def save(grammar: Grammar, path: str | PathLike[str]) -> None:
         arrays |= {"coarse": grammar.coarse, "weights": grammar.weights}
     if grammar.latent is not None:
         arrays |= {f"latent.{name}": array for name, array in grammar.latent.arrays.items()}
-    if grammar.surface is not None:
+    if grammar.crf_weights is not None:
         arrays |= {
-            "surface.vocabulary": grammar.surface.vocabulary,
-            "surface.weights": grammar.surface.weights,
+            "crf.vocabulary": grammar.crf_weights.vocabulary,
+            "crf.weights": grammar.crf_weights.weights,
         }
     document = {
         "kind": "grammar",
@@ -70,8 +70,11 @@ def save(grammar: Grammar, path: str | PathLike[str]) -> None:
     }
     if grammar.latent is not None:
         document["latent"] = grammar.latent.kind
-    if grammar.surface is not None:
-        document["surface"] = {"loss": grammar.surface.loss, "base": grammar.surface.base}
+    if grammar.crf_weights is not None:
+        document["crf"] = {
+            "loss": grammar.crf_weights.loss,
+            "prior_weight": grammar.crf_weights.prior_weight,
+        }
     write_model_file(path, arrays, document)
 
 
@@ -102,7 +105,7 @@ def load(path: str | PathLike[str]) -> Grammar:
     try:
         grammar = _grammar(file, document)
         # The core checks all indices and probabilities as it takes them in.
-        _ = grammar.core, grammar.surface_core, grammar.cleaning
+        _ = grammar.core, grammar.crf_core, grammar.cleaning
     except (KeyError, TypeError, ValueError) as error:
         # What the file's own reader finds wrong begins with the path already.
         if str(error).startswith(f"{file.path}: "):
@@ -176,16 +179,16 @@ def _grammar(file: ModelFile, document: dict[str, Any]) -> Grammar:
         coarse=file.array("coarse", np.uint32, (count,)) if has_coarse else None,
         weights=file.array("weights", np.float64, (count,)) if has_coarse else None,
         latent=_latent(file, document) if "latent.states" in file.names() else None,
-        surface=_surface(file, document) if "surface.weights" in file.names() else None,
+        crf_weights=_crf_weights(file, document) if "crf.weights" in file.names() else None,
         provenance=document["provenance"],
     )
 
 
-def _surface(file: ModelFile, document: dict[str, Any]) -> SurfaceWeights:
-    return SurfaceWeights(
-        **document["surface"],
-        vocabulary=file.array("surface.vocabulary", np.uint64, (None,)),
-        weights=file.array("surface.weights", np.float32, (None,)),
+def _crf_weights(file: ModelFile, document: dict[str, Any]) -> CRFWeights:
+    return CRFWeights(
+        **document["crf"],
+        vocabulary=file.array("crf.vocabulary", np.uint64, (None,)),
+        weights=file.array("crf.weights", np.float32, (None,)),
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any, TypedDict, Unpack
 
 from lpcfg._options import build_options
 from lpcfg.errors import InputError, ModelFileError
-from lpcfg.estimators.crf.parser import SpanParser
+from lpcfg.estimators.crf.parser import CRFParser
 from lpcfg.io.grammar_file import load_many, save
 from lpcfg.io.model_file import ModelFile, make_folder, read_document, write_model_file
 from lpcfg.parsing.ensemble import Ensemble, joint_parser
@@ -43,7 +43,7 @@ def save_parser(parser: SentenceParser, folder: str | PathLike[str]) -> None:
     r"""Write a parser of any kind into a folder, a new or an empty one.
 
     A :class:`Parser` becomes a folder of grammars: its options are for who reads it to choose. So
-    does a :class:`SpanParser`, which is a :class:`Parser` when it is read.
+    does a :class:`CRFParser`, which is a :class:`Parser` when it is read.
 
     >>> import lpcfg, tempfile
     >>> grammar = lpcfg.Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
@@ -61,12 +61,12 @@ def _check_savable(parser: SentenceParser) -> None:
     if isinstance(parser, Ensemble):
         for member in parser.members:
             _check_savable(member)
-    elif not isinstance(parser, (Parser, Reranker, SpanParser)):
+    elif not isinstance(parser, (Parser, Reranker, CRFParser)):
         raise InputError(f"a {type(parser).__name__} cannot be saved")
 
 
 def _plain(parser: SentenceParser) -> SentenceParser:
-    return parser.parser_ if isinstance(parser, SpanParser) else parser
+    return parser.parser_ if isinstance(parser, CRFParser) else parser
 
 
 def _save(parser: SentenceParser, folder: Path) -> None:

@@ -228,7 +228,7 @@ class Parser(SentenceParser):
         self.n_jobs = n_jobs
         core, *others = (grammar.core for grammar in grammars)
         self._core = _core.Parser(
-            core, others, threads=thread_count(n_jobs), surface=self.grammar.surface_core
+            core, others, threads=thread_count(n_jobs), surface=self.grammar.crf_core
         )
 
     @property
@@ -327,7 +327,7 @@ class Parser(SentenceParser):
                 spans=tuple(map(LabelledSpan._make, best)),
                 candidates=trees,
                 marginals=table[slice(*table_offsets[row : row + 2])] if marginals else None,
-                conditional=self.grammar.surface is not None,
+                conditional=self.grammar.crf_weights is not None,
             )
 
     def _columns(
@@ -343,7 +343,7 @@ class Parser(SentenceParser):
             for place, tag in enumerate(sentence.tags or ())
         ]
         spellings = None
-        if self.grammar.surface is not None:
+        if self.grammar.crf_weights is not None:
             if not words:
                 raise InputError("a model with features of words needs the words of the sentence")
             spellings = [word for sentence in sentences for word in sentence.words or ()]

@@ -82,15 +82,15 @@ class RerankerSamples:
         self.scores += [candidates.scores for candidates, _ in useful]
         self.brackets += [own for _, brackets in useful for own in brackets]
 
-    def fit(self, penalty: float, least: int, iterations: int) -> RerankerModel:
-        """Fit a model whose patterns tell the candidates of ``least`` sentences apart."""
+    def fit(self, penalty: float, min_count: int, iterations: int) -> RerankerModel:
+        """Fit a model whose patterns tell the candidates of ``min_count`` sentences apart."""
         if not self.rows:
             raise InputError(
                 "there is no sentence whose candidates differ in F1, so nothing to learn a choice "
                 "from; use more trees, or more candidates"
             )
         keys, sentences = np.unique(np.concatenate(self.distinct), return_counts=True)
-        keys = keys[sentences >= least]
+        keys = keys[sentences >= min_count]
         # What parsers say is brought to one scale, that of a pattern that is there or not.
         centred = np.concatenate([scores - scores.mean(axis=0) for scores in self.scores])
         scale = centred.std(axis=0)

@@ -26,7 +26,7 @@ from lpcfg.treebank.treebank import Treebank
 __all__ = ["Reranker"]
 
 #: What a saved reranker remembers of how it was made.
-_OPTIONS = ("candidates", "folds", "penalty", "least", "iterations", "decoder")
+_OPTIONS = ("candidates", "folds", "penalty", "min_count", "iterations", "decoder")
 
 
 @dataclass
@@ -35,7 +35,7 @@ class Reranker(SentenceParser):
 
     ``estimators`` learn a grammar each; several in a tuple parse together, as one parser or as an
     ensemble, of which each member proposes trees and judges them too. The features are patterns in
-    the trees (:mod:`lpcfg.reranking._features`) that tell the candidates of ``least`` sentences
+    the trees (:mod:`lpcfg.reranking._features`) that tell the candidates of ``min_count`` sentences
     apart, and what the parsers think of the trees. The weights are those of a log-linear model
     whose choices may expect the best F1, with a quadratic ``penalty``, after at most so many
     ``iterations``. ``decoder``, ``prune``, ``memory`` and ``n_jobs`` are those of the parsers.
@@ -57,7 +57,7 @@ class Reranker(SentenceParser):
     candidates: int = 30
     folds: int = 5
     penalty: float = 30.0
-    least: int = 5
+    min_count: int = 5
     iterations: int = 200
     decoder: str = "max-f1"
     prune: Pruning | float | None = field(default_factory=Pruning)
@@ -101,7 +101,7 @@ class Reranker(SentenceParser):
                 gold = trees[first : min(first + BATCH, end)]
                 proposed = self.propose(words=[tree.words() for tree in gold])
                 samples.add(list(proposed), gold, self.n_jobs)
-        self.model_ = samples.fit(self.penalty, self.least, self.iterations)
+        self.model_ = samples.fit(self.penalty, self.min_count, self.iterations)
         self._use(grammars, classes)
         return self
 
@@ -114,7 +114,7 @@ class Reranker(SentenceParser):
         """
         if not self.folds >= 2:
             raise InputError(f"folds must be at least 2, not {self.folds}")
-        for name in ("candidates", "least", "iterations"):
+        for name in ("candidates", "min_count", "iterations"):
             check_positive(name, getattr(self, name))
         if not isinstance(self.penalty, (int, float)) or not 0 < self.penalty < math.inf:
             raise InputError(f"penalty must be a positive number, not {self.penalty!r}")

@@ -35,16 +35,17 @@ def cluster_nodes(
     generator: np.random.Generator,
     *,
     restarts: int = 10,
-    softness: float = 0.0,
+    variance_scale: float = 0.0,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> NodeClusters:
     """The clusters of each node among those of its symbol, the largest first.
 
     ``clusters``: how many each symbol may have; where fewer projections differ, it has fewer.
     ``restarts``: the best of so many runs of k-means is taken.
-    ``softness``: where it is zero, each node is in one cluster. Otherwise clusters are Gaussians,
-    all of one variance in all directions, which is so many times that of the nodes around the
-    centres; a node is in the likeliest clusters, up to four that have a twentieth of it or more.
+    ``variance_scale``: where it is zero, each node is in one cluster. Otherwise clusters are
+    Gaussians, all of one variance in all directions, which is so many times that of the nodes
+    around the centres; a node is in the likeliest clusters, up to four that have a twentieth of it
+    or more.
 
     >>> rows = np.array([[0], [0], [9], [9.5], [9]], dtype=np.float32)
     >>> projections = NodeProjections(rows, rows, np.ones((1, 1)), np.ones(1))
@@ -65,7 +66,7 @@ def cluster_nodes(
                 [rows[own, : ranks[chosen]] for rows in (projections.inside, projections.outside)]
             )
             likeliest, shares = _shares(
-                points, int(clusters[chosen]), restarts, softness, seeds[chosen]
+                points, int(clusters[chosen]), restarts, variance_scale, seeds[chosen]
             )
             places = slice(likeliest.shape[1])
             found[places, own] = likeliest.T
@@ -80,7 +81,7 @@ _LEAST = 0.05
 
 
 def _shares(
-    points: NDArray[np.float32], clusters: int, restarts: int, softness: float, seed: int
+    points: NDArray[np.float32], clusters: int, restarts: int, variance_scale: float, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The likeliest clusters of each point, and how much of it is in each; large ones are first."""
     # Loading scikit-learn takes a second, which only training should cost.
@@ -91,7 +92,7 @@ def _shares(
     means = KMeans(min(clusters, len(distinct)), n_init=restarts, random_state=seed)
     means.fit(distinct, sample_weight=weight.astype(np.float32))
     shares = np.eye(means.n_clusters)[means.labels_]
-    variance = softness * means.inertia_ / points.size
+    variance = variance_scale * means.inertia_ / points.size
     if variance > 0:
         squares = means.transform(distinct).astype(np.float64) ** 2
         # k-means may leave a cluster empty, in which no point is.

@@ -32,10 +32,11 @@ class ClusteringEstimator(ProjectingEstimator):
     ``smoothing``: how far states that were seen rarely lean on the whole of their symbol, see
     :mod:`~lpcfg.estimators.clustering._state_frequencies`; 0 for plain relative frequencies, as in
     the paper.
-    ``few``, ``many``: symbols with up to so many nodes have one state, from so many all of them.
+    ``min_count``, ``full_count``: symbols with up to so many nodes have one state, from so many all
+    of them.
     ``restarts``: the best of so many runs of k-means is taken.
-    ``softness``: how far a node between clusters counts for several of them, as in a mixture of
-    Gaussians; 0 for one cluster each, as in the paper. See
+    ``variance_scale``: how far a node between clusters counts for several of them, as in a mixture
+    of Gaussians; 0 for one cluster each, as in the paper. See
     :func:`~lpcfg.estimators.clustering._clusters.cluster_nodes`.
     ``word_smoothing``, ``class_smoothing``: strengths, in tokens, of the priors of what a word, or
     a class of words, tells about the state.
@@ -47,7 +48,8 @@ class ClusteringEstimator(ProjectingEstimator):
 
     >>> from lpcfg import embedded_trees
     >>> treebank = Treebank.from_trees(embedded_trees())
-    >>> grammar = ClusteringEstimator(states=(4, 4), few=5, many=50).fit(treebank).grammar_
+    >>> estimator = ClusteringEstimator(states=(4, 4), min_count=5, full_count=50)
+    >>> grammar = estimator.fit(treebank).grammar_
     >>> grammar.latent.kind, grammar.latent.states.max()
     ('probabilistic', np.uint32(5))
     """
@@ -57,10 +59,10 @@ class ClusteringEstimator(ProjectingEstimator):
     states: tuple[int, int] = (24, 24)
     rank: int = 16
     smoothing: float = 2.0
-    few: int = 50
-    many: int = 500
+    min_count: int = 50
+    full_count: int = 500
     restarts: int = 10
-    softness: float = 1.0
+    variance_scale: float = 1.0
     word_smoothing: float = 2.0
     class_smoothing: float = 2.0
 
@@ -99,7 +101,7 @@ class ClusteringEstimator(ProjectingEstimator):
             self._most_clusters(projected.treebank),
             generator,
             restarts=self.restarts,
-            softness=self.softness,
+            variance_scale=self.variance_scale,
             progress=self.progress,
         )
         frequencies = StateFrequencies(
@@ -108,7 +110,7 @@ class ClusteringEstimator(ProjectingEstimator):
         return frequencies.latent_states(self.word_smoothing, self.class_smoothing)
 
     def _most_clusters(self, treebank: Treebank) -> NDArray[np.int64]:
-        return states_by_symbol(treebank, self.states, self.few, self.many)
+        return states_by_symbol(treebank, self.states, self.min_count, self.full_count)
 
     def _check(self) -> None:
         if min(self.states) < 1:
@@ -116,10 +118,14 @@ class ClusteringEstimator(ProjectingEstimator):
         for name in ("rank", "restarts"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not 0 <= self.few <= self.many:
-            raise InputError(f"few ({self.few}) must be between 0 and many ({self.many})")
+        if not 0 <= self.min_count <= self.full_count:
+            raise InputError(
+                f"min_count ({self.min_count}) must be between 0 and full_count ({self.full_count})"
+            )
         for name in ("smoothing", "word_smoothing", "class_smoothing"):
             if not getattr(self, name) >= 0:
                 raise InputError(f"{name} must not be negative, but is {getattr(self, name)}")
-        if not 0 <= self.softness < np.inf:
-            raise InputError(f"softness must be a number from 0 on, not {self.softness}")
+        if not 0 <= self.variance_scale < np.inf:
+            raise InputError(
+                f"variance_scale must be a number from 0 on, not {self.variance_scale}"
+            )

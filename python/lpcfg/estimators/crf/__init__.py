@@ -1,9 +1,9 @@
 """A conditional random field over the spans and rules of a tree."""
 
-from lpcfg.estimators.crf.estimator import SpanEstimator
-from lpcfg.estimators.crf.parser import SpanParser
+from lpcfg.estimators.crf.estimator import CRFEstimator
+from lpcfg.estimators.crf.parser import CRFParser
 
 __all__ = [
-    "SpanEstimator",
-    "SpanParser",
+    "CRFEstimator",
+    "CRFParser",
 ]

@@ -14,7 +14,7 @@ from lpcfg._columns import distinct_rows
 from lpcfg._threads import thread_count
 from lpcfg.errors import InputError
 from lpcfg.estimators.pcfg import PCFGEstimator
-from lpcfg.grammar.crf_weights import Loss, SurfaceWeights
+from lpcfg.grammar.crf_weights import CRFWeights, Loss
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import refuse_unary_rules
 from lpcfg.lexicon.lexicon import Lexicon
@@ -23,14 +23,14 @@ from lpcfg.lexicon.word_table import initial_words
 from lpcfg.parsing.parser import Pruning, checked_pruning
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["SpanEstimator"]
+__all__ = ["CRFEstimator"]
 
 #: The most weights there can be, as a power of two.
 _MOST_BITS = 30
 
 
 @dataclass
-class SpanEstimator:
+class CRFEstimator:
     """A linear model of trees given their words, beside a PCFG that prunes.
 
     Features are words, their likeliest tags according to the PCFG, affixes and shapes at the
@@ -41,10 +41,10 @@ class SpanEstimator:
     grammar leaves, whose probabilities count, too. ``"independent"`` makes labels of spans likely,
     each by itself, as does the classifier of del Canto (2021); trees are then found in what
     it says of the spans of a sentence.
-    ``base``: to which power the probability of a tree under the grammar counts (crf).
+    ``prior_weight``: to which power the probability of a tree under the grammar counts (crf).
     ``epochs``: how often all trees are seen.
-    ``rate``, ``damping``: the first steps of a weight go as far as rate / sqrt(damping) times its
-    slope, later ones less and less (AdaGrad).
+    ``learning_rate``, ``initial_accumulator``: the step size of AdaGrad, and the value that its
+    sums of squared gradients start from.
     ``penalty``: how strongly weights are drawn to zero when they are changed.
     ``batch``: how many trees make a step.
     ``bits``: there are two to the power of this many weights; features share them by chance.
@@ -57,7 +57,7 @@ class SpanEstimator:
 
     >>> from lpcfg import Parser, embedded_trees
     >>> treebank = Treebank.from_trees(embedded_trees())
-    >>> estimator = SpanEstimator(epochs=2, bits=16).fit(treebank)
+    >>> estimator = CRFEstimator(epochs=2, bits=16).fit(treebank)
     >>> estimator.log_likelihoods_[0] < estimator.log_likelihoods_[1]
     True
     >>> print(Parser(estimator.grammar_).parse(words="The dog saw him .".split()))
@@ -65,10 +65,10 @@ class SpanEstimator:
     """
 
     loss: Loss = "crf"
-    base: float = 1.0
+    prior_weight: float = 1.0
     epochs: int = 3
-    rate: float = 0.01
-    damping: float = 1.0
+    learning_rate: float = 0.01
+    initial_accumulator: float = 1.0
     penalty: float = 0.0
     batch: int = 32
     bits: int = 22
@@ -85,7 +85,7 @@ class SpanEstimator:
         """Estimate :attr:`grammar_` from a treebank.
 
         >>> from lpcfg import Tree
-        >>> SpanEstimator(bits=8).fit(Treebank.from_trees([Tree("NN", "rain")])).grammar_.tags
+        >>> CRFEstimator(bits=8).fit(Treebank.from_trees([Tree("NN", "rain")])).grammar_.tags
         ('NN',)
         """
         self._check()
@@ -95,8 +95,8 @@ class SpanEstimator:
         uses = np.bincount(treebank.word[treebank.word >= 0], minlength=len(treebank.words))
         vocabulary = _core.surface_vocabulary(list(treebank.words), uses.astype(np.uint32))
         weights = np.zeros(1 << self.bits, dtype=np.float32)
-        base = self.base if self.loss == "crf" else 0.0
-        start = SurfaceWeights(self.loss, base, vocabulary, weights)
+        base = self.prior_weight if self.loss == "crf" else 0.0
+        start = CRFWeights(self.loss, base, vocabulary, weights)
         trainer = _core.SurfaceTrainer(start.core(treebank.symbols), thread_count(self.n_jobs))
         leaves = np.flatnonzero(treebank.word >= 0)
         trainer.add(
@@ -117,20 +117,28 @@ class SpanEstimator:
         for _ in self.progress(range(self.epochs)):
             total = trainer.run(
                 generator.permutation(len(trainer)),
-                rate=self.rate,
-                damping=self.damping,
+                rate=self.learning_rate,
+                damping=self.initial_accumulator,
                 penalty=self.penalty,
                 batch=self.batch,
             )
             self.log_likelihoods_.append(total / max(len(trainer), 1))
-        options = ("loss", "epochs", "rate", "damping", "penalty", "batch", "random_state")
+        options = (
+            "loss",
+            "epochs",
+            "learning_rate",
+            "initial_accumulator",
+            "penalty",
+            "batch",
+            "random_state",
+        )
         self.grammar_ = replace(
             backbone,
-            surface=replace(start, weights=trainer.weights()),
+            crf_weights=replace(start, weights=trainer.weights()),
             provenance={
                 **backbone.provenance,
                 "estimator": "span",
-                "base": base,
+                "prior_weight": base,
                 **{name: getattr(self, name) for name in options},
                 "learnt_from": len(trainer),
             },
@@ -142,13 +150,13 @@ class SpanEstimator:
             raise InputError(f"loss must be {' or '.join(get_args(Loss))}, not {self.loss!r}")
         if self.epochs < 0:
             raise InputError(f"epochs must not be negative, but is {self.epochs}")
-        if not 0 <= self.base < np.inf:
-            raise InputError(f"base must be a number from 0, not {self.base}")
+        if not 0 <= self.prior_weight < np.inf:
+            raise InputError(f"prior_weight must be a number from 0, not {self.prior_weight}")
         if self.batch < 1:
             raise InputError(f"batch must be a number of trees from 1, not {self.batch}")
         if not 0 <= self.bits <= _MOST_BITS:
             raise InputError(f"bits must be from 0 to {_MOST_BITS}, not {self.bits}")
-        for name in ("rate", "damping"):
+        for name in ("learning_rate", "initial_accumulator"):
             if not 0 < getattr(self, name) < np.inf:
                 raise InputError(f"{name} must be a positive number, not {getattr(self, name)}")
         if not 0 <= self.penalty < np.inf:

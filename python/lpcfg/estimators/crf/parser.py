@@ -6,23 +6,23 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Self
 
-from lpcfg.estimators.crf.estimator import SpanEstimator
+from lpcfg.estimators.crf.estimator import CRFEstimator
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.parsing.parser import Parse, Parser
 from lpcfg.parsing.sentence_parser import BATCH, SentenceParser, Tags
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["SpanParser"]
+__all__ = ["CRFParser"]
 
 
 @dataclass
-class SpanParser(SpanEstimator, SentenceParser):
-    """A :class:`SpanEstimator` that, once it is fitted, is used as a :class:`Parser` is.
+class CRFParser(CRFEstimator, SentenceParser):
+    """A :class:`CRFEstimator` that, once it is fitted, is used as a :class:`Parser` is.
 
     ``decoder`` is that of the parser; all other options are those of the estimator.
 
     >>> from lpcfg import embedded_trees
-    >>> parser = SpanParser(epochs=2, bits=16).fit(Treebank.from_trees(embedded_trees()))
+    >>> parser = CRFParser(epochs=2, bits=16).fit(Treebank.from_trees(embedded_trees()))
     >>> print(parser.parse(words="The dog saw him .".split()))
     (ROOT (S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (PRP him))) (. .)))
     """
@@ -35,7 +35,7 @@ class SpanParser(SpanEstimator, SentenceParser):
         """Learn from a treebank.
 
         >>> from lpcfg import Tree
-        >>> parser = SpanParser(bits=8).fit(Treebank.from_trees([Tree("NN", "rain")]))
+        >>> parser = CRFParser(bits=8).fit(Treebank.from_trees([Tree("NN", "rain")]))
         >>> print(parser.parse(words=["snow"]))
         (NN snow)
         """
@@ -48,7 +48,7 @@ class SpanParser(SpanEstimator, SentenceParser):
         """The grammar with its weights, which :func:`lpcfg.save` saves.
 
         >>> from lpcfg import Tree
-        >>> SpanParser(bits=8).fit(Treebank.from_trees([Tree("NN", "rain")])).grammar.tags
+        >>> CRFParser(bits=8).fit(Treebank.from_trees([Tree("NN", "rain")])).grammar.tags
         ('NN',)
         """
         return self.grammar_
@@ -65,7 +65,7 @@ class SpanParser(SpanEstimator, SentenceParser):
         """What :meth:`lpcfg.Parser.analyze_many` gives.
 
         >>> from lpcfg import Tree
-        >>> parser = SpanParser(bits=8).fit(Treebank.from_trees([Tree("NN", "rain")]))
+        >>> parser = CRFParser(bits=8).fit(Treebank.from_trees([Tree("NN", "rain")]))
         >>> [parse.status for parse in parser.analyze_many(words=[["rain"], ["snow", "rain"]])]
         ['parsed', 'fragments']
         """

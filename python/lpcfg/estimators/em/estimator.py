@@ -18,11 +18,11 @@ from lpcfg.grammar.grammar import Grammar
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["EMEstimator", "noisy"]
+__all__ = ["EMEstimator", "break_symmetry"]
 
 
-def noisy(
-    parameters: StateParameters, noise: float, generator: np.random.Generator
+def break_symmetry(
+    parameters: StateParameters, amount: float, generator: np.random.Generator
 ) -> StateParameters:
     """The parameters, each multiplied by a number between 1 - noise and 1 + noise.
 
@@ -30,13 +30,13 @@ def noisy(
 
     >>> one = np.ones(1, dtype=np.float32)
     >>> parameters = StateParameters(np.array([1]), one, one[:0], one[:, None], one)
-    >>> abs(noisy(parameters, 0.1, np.random.default_rng(0)).roots - 1) <= 0.1
+    >>> abs(break_symmetry(parameters, 0.1, np.random.default_rng(0)).roots - 1) <= 0.1
     array([ True])
     """
 
     def disturbed(values: NDArray[np.float32]) -> NDArray[np.float32]:
         factors = generator.random(values.shape, dtype=np.float32)
-        return values * (np.float32(1 - noise) + np.float32(2 * noise) * factors)
+        return values * (np.float32(1 - amount) + np.float32(2 * amount) * factors)
 
     return replace(
         parameters,
@@ -54,8 +54,9 @@ class EMEstimator:
     ``start``: a probabilistic grammar to go on from, trained on the same trees: one by another
     estimator, or one that was saved before. Without it, the PCFG with noise.
     ``iterations``: how many; with a held-out part or a ``monitor``, at most.
-    ``few``, ``many``: symbols with up to so many nodes have one state, from so many all of them.
-    ``noise``: how much the parameters of like states differ at the start.
+    ``min_count``, ``full_count``: symbols with up to so many nodes have one state, from so many all
+    of them.
+    ``symmetry_breaking``: how much the parameters of like states differ at the start.
     ``held_out``: the part of the trees that is not learnt from; training stops when these have not
     become likelier for ``patience`` iterations, and keeps the best grammar.
     ``monitor``: the same with a number of one's own, such as F1 on other trees, given a grammar.
@@ -66,7 +67,8 @@ class EMEstimator:
 
     >>> from lpcfg import embedded_trees
     >>> treebank = Treebank.from_trees(embedded_trees())
-    >>> estimator = EMEstimator(states=(2, 2), iterations=5, few=1, many=10).fit(treebank)
+    >>> estimator = EMEstimator(states=(2, 2), iterations=5, min_count=1, full_count=10)
+    >>> _ = estimator.fit(treebank)
     >>> estimator.log_likelihoods_[0] < estimator.log_likelihoods_[-1]
     True
     """
@@ -74,9 +76,9 @@ class EMEstimator:
     states: tuple[int, int] = (8, 8)
     start: Grammar | None = None
     iterations: int = 30
-    few: int = 10
-    many: int = 100
-    noise: float = 0.5
+    min_count: int = 10
+    full_count: int = 100
+    symmetry_breaking: float = 0.5
     smoothing: Smoothing = field(default_factory=Smoothing)
     held_out: float = 0.0
     monitor: Callable[[Grammar], float] | None = None
@@ -131,14 +133,14 @@ class EMEstimator:
             "states": list(self.states),
             "iterations": len(self.log_likelihoods_),
             "smoothing": asdict(self.smoothing),
-            "noise": self.noise,
+            "symmetry_breaking": self.symmetry_breaking,
             "random_state": self.random_state,
         }
         self.grammar_ = replace(grammar, provenance=provenance)
         return self
 
     def _check(self) -> None:
-        if self.start is not None and self.start.surface is not None:
+        if self.start is not None and self.start.crf_weights is not None:
             raise InputError(
                 "start: a span model has weights of features, from which EM cannot go on; "
                 "name a grammar of another estimator"
@@ -152,8 +154,10 @@ class EMEstimator:
         for name in ("iterations", "patience"):
             if getattr(self, name) < 0:
                 raise InputError(f"{name} must not be negative, but is {getattr(self, name)}")
-        if not 0 <= self.noise < 1:
-            raise InputError(f"noise must be from 0 to below 1, not {self.noise}")
+        if not 0 <= self.symmetry_breaking < 1:
+            raise InputError(
+                f"symmetry_breaking must be from 0 to below 1, not {self.symmetry_breaking}"
+            )
 
     def first(
         self, trees: LatentTrees, treebank: Treebank, generator: np.random.Generator
@@ -163,16 +167,18 @@ class EMEstimator:
         >>> from lpcfg import Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
         >>> trees = LatentTrees(bank, PCFGEstimator().fit(bank).grammar_)
-        >>> estimator = EMEstimator(states=(2, 2), few=0, many=1)
+        >>> estimator = EMEstimator(states=(2, 2), min_count=0, full_count=1)
         >>> estimator.first(trees, bank, np.random.default_rng(0)).states
         array([2])
         """
         if self.start is not None and self.start.latent is not None:
             return trees.parameters_of(self.start.latent)
-        states = states_by_symbol(treebank, self.states, self.few, self.many).tolist()
+        states = states_by_symbol(treebank, self.states, self.min_count, self.full_count).tolist()
         maps = [
             StateMap(np.ones((count, 1), np.float32), np.full((1, count), 1 / count, np.float32))
             for count in states
         ]
         rules, symbols = trees.backbone.binary_rules, trees.rows.own_symbols
-        return noisy(remap(trees.one_state(), maps, rules, symbols), self.noise, generator)
+        return break_symmetry(
+            remap(trees.one_state(), maps, rules, symbols), self.symmetry_breaking, generator
+        )

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg.errors import InputError
-from lpcfg.estimators.em.estimator import noisy
+from lpcfg.estimators.em.estimator import break_symmetry
 from lpcfg.estimators.em.latent_trees import LatentTrees, Smoothing
 from lpcfg.estimators.em.state_parameters import StateMap, StateParameters, offsets, remap
 from lpcfg.estimators.pcfg import PCFGEstimator
@@ -26,12 +26,13 @@ __all__ = ["SplitMergeEstimator"]
 class SplitMergeEstimator:
     """L-PCFGs whose states grow where the treebank asks for them.
 
-    In each of the ``cycles`` every state is split in two that differ by ``noise``, EM runs for
-    ``split_iterations``, the part ``merged`` of the splits that gain least is undone, and EM runs
-    for ``merge_iterations``; then the rules of each state take the part ``mixing`` from the mean
-    of its symbol's states, and EM runs for ``mix_iterations``.
+    In each of the ``cycles`` every state is split in two that differ by ``symmetry_breaking``, EM
+    runs for
+    ``split_iterations``, the fraction ``merge_fraction`` of the splits that gain least is undone,
+    and EM runs for ``merge_iterations``; then the rules of each state take the part ``mixing`` from
+    the mean of its symbol's states, and EM runs for ``mix_iterations``.
 
-    ``least``: symbols with fewer nodes are not split; nor are the roots of trees.
+    ``min_count``: symbols with fewer nodes are not split; nor are the roots of trees.
     ``smoothing``: of the grammars that come out; within training it is that of words alone.
     ``each_cycle``: called with the number of the cycle and its grammar, for instance to save it.
     ``random_state``: the seed; the same seed gives the same grammar.
@@ -44,7 +45,7 @@ class SplitMergeEstimator:
 
     >>> from lpcfg import embedded_trees
     >>> treebank = Treebank.from_trees(embedded_trees(), transform=SplitMergeEstimator.transform)
-    >>> estimator = SplitMergeEstimator(cycles=2, least=5).fit(treebank)
+    >>> estimator = SplitMergeEstimator(cycles=2, min_count=5).fit(treebank)
     >>> estimator.grammar_.latent.states.max() <= 4
     np.True_
     """
@@ -55,10 +56,10 @@ class SplitMergeEstimator:
     split_iterations: int = 20
     merge_iterations: int = 10
     mix_iterations: int = 3
-    merged: float = 0.5
+    merge_fraction: float = 0.5
     mixing: float = 0.01
-    noise: float = 0.5
-    least: int = 20
+    symmetry_breaking: float = 0.5
+    min_count: int = 20
     smoothing: Smoothing = field(default_factory=Smoothing)
     each_cycle: Callable[[int, Grammar], None] | None = None
     lexicon: LexiconOptions = field(default_factory=LexiconOptions)
@@ -82,7 +83,7 @@ class SplitMergeEstimator:
         trees = LatentTrees(treebank, backbone, self.smoothing, n_jobs=self.n_jobs)
         counts = np.bincount(treebank.symbol, minlength=len(treebank.symbols))
         # What stands at the top of a tree has no context to tell states apart.
-        splits = (counts >= self.least) & (backbone.roots == 0)
+        splits = (counts >= self.min_count) & (backbone.roots == 0)
         parameters = trees.one_state()
         self.log_likelihoods_ = []
         self.grammar_ = self._grammar(trees, parameters, 0)
@@ -92,9 +93,11 @@ class SplitMergeEstimator:
                 StateMap.split(states) if split else StateMap.same(states)
                 for states, split in zip(parameters.states.tolist(), splits, strict=True)
             ]
-            parameters = noisy(self._remap(trees, parameters, maps), self.noise, generator)
+            parameters = break_symmetry(
+                self._remap(trees, parameters, maps), self.symmetry_breaking, generator
+            )
             parameters = self._climb(trees, parameters, self.split_iterations)
-            maps = _merging(parameters, trees.merge_losses(parameters), splits, self.merged)
+            maps = _merging(parameters, trees.merge_losses(parameters), splits, self.merge_fraction)
             parameters = self._remap(trees, parameters, maps)
             parameters = self._climb(trees, parameters, self.merge_iterations)
             parameters = self._mix(trees, parameters)
@@ -105,11 +108,11 @@ class SplitMergeEstimator:
         return self
 
     def _check(self) -> None:
-        counts = ("cycles", "split_iterations", "merge_iterations", "mix_iterations", "least")
+        counts = ("cycles", "split_iterations", "merge_iterations", "mix_iterations", "min_count")
         for name in counts:
             if getattr(self, name) < 0:
                 raise InputError(f"{name} must not be negative, but is {getattr(self, name)}")
-        for name in ("merged", "mixing", "noise"):
+        for name in ("merge_fraction", "mixing", "symmetry_breaking"):
             if not 0 <= getattr(self, name) <= 1:
                 raise InputError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
 
@@ -138,8 +141,16 @@ class SplitMergeEstimator:
         return replace(self._remap(trees, parameters, maps), words=parameters.words)
 
     def _grammar(self, trees: LatentTrees, parameters: StateParameters, cycle: int) -> Grammar:
-        fields = ("split_iterations", "merge_iterations", "mix_iterations", "merged", "mixing")
-        options = {name: getattr(self, name) for name in (*fields, "noise", "least")}
+        fields = (
+            "split_iterations",
+            "merge_iterations",
+            "mix_iterations",
+            "merge_fraction",
+            "mixing",
+        )
+        options = {
+            name: getattr(self, name) for name in (*fields, "symmetry_breaking", "min_count")
+        }
         provenance = {
             **trees.backbone.provenance,
             "estimator": "split-merge",

@@ -39,14 +39,15 @@ class PivotEstimator(ProjectingEstimator):
     ``matching``: of the concave EM that matches the states of inside and outside features.
     ``smoothing``: of what is rare, as by EM; see
     :class:`~lpcfg.estimators.em.latent_trees.Smoothing`.
-    ``few``, ``many``: symbols with up to so many nodes have one state, from so many all of them.
+    ``min_count``, ``full_count``: symbols with up to so many nodes have one state, from so many all
+    of them.
 
     Other options are those of every
     :class:`~lpcfg.estimators.features.projected_treebank.ProjectingEstimator`.
 
     >>> from lpcfg import embedded_trees
     >>> treebank = Treebank.from_trees(embedded_trees())
-    >>> grammar = PivotEstimator(states=(2, 2), few=5, many=50).fit(treebank).grammar_
+    >>> grammar = PivotEstimator(states=(2, 2), min_count=5, full_count=50).fit(treebank).grammar_
     >>> grammar.latent.kind, grammar.latent.states.max()
     ('probabilistic', np.uint32(2))
     """
@@ -59,8 +60,8 @@ class PivotEstimator(ProjectingEstimator):
     iterations: int = 10
     matching: int = 50
     smoothing: Smoothing = field(default_factory=Smoothing)
-    few: int = 10
-    many: int = 100
+    min_count: int = 10
+    full_count: int = 100
 
     def ranks(self, treebank: Treebank) -> NDArray[np.int64]:
         """So many dimensions for each state of symbols that may have several.
@@ -137,7 +138,7 @@ class PivotEstimator(ProjectingEstimator):
         return result
 
     def _most_states(self, treebank: Treebank) -> NDArray[np.int64]:
-        return states_by_symbol(treebank, self.states, self.few, self.many)
+        return states_by_symbol(treebank, self.states, self.min_count, self.full_count)
 
     def _check(self) -> None:
         if min(self.states) < 1:
@@ -145,7 +146,9 @@ class PivotEstimator(ProjectingEstimator):
         for name in ("dimensions", "iterations", "matching"):
             if getattr(self, name) < 1:
                 raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not 0 <= self.few <= self.many:
-            raise InputError(f"few ({self.few}) must be between 0 and many ({self.many})")
+        if not 0 <= self.min_count <= self.full_count:
+            raise InputError(
+                f"min_count ({self.min_count}) must be between 0 and full_count ({self.full_count})"
+            )
         if not self.share >= 0:
             raise InputError(f"share must not be negative, but is {self.share}")

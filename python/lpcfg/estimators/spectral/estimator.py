@@ -33,7 +33,8 @@ class SpectralCut:
     ``smoothing``: C of the interpolation weight sqrt(n) / (C + sqrt(n)) of rules seen n times.
     ``tolerance``: directions with a singular value below this part of the largest are dropped.
     ``ridge``: directions with a relative singular value s count s^2 / (s^2 + ridge^2) as much.
-    ``few``, ``many``: symbols with up to so many nodes have one state, from so many all of them.
+    ``min_count``, ``full_count``: symbols with up to so many nodes have one state, from so many all
+    of them.
     ``word_smoothing``, ``class_smoothing``: strengths, in tokens, of the priors of what a word, or
     a class of words, tells about the state.
 
@@ -47,16 +48,18 @@ class SpectralCut:
     smoothing: float = 5.0
     tolerance: float = 0.01
     ridge: float = 0.4
-    few: int = 10
-    many: int = 100
+    min_count: int = 10
+    full_count: int = 100
     word_smoothing: float = 2.0
     class_smoothing: float = 2.0
 
     def __post_init__(self) -> None:
         if min(self.states) < 1:
             raise InputError(f"numbers of states start at 1, not {min(self.states)}")
-        if not 0 <= self.few <= self.many:
-            raise InputError(f"few ({self.few}) must be between 0 and many ({self.many})")
+        if not 0 <= self.min_count <= self.full_count:
+            raise InputError(
+                f"min_count ({self.min_count}) must be between 0 and full_count ({self.full_count})"
+            )
         for name in ("smoothing", "tolerance", "ridge", "word_smoothing", "class_smoothing"):
             if not getattr(self, name) >= 0:
                 raise InputError(f"{name} must not be negative, but is {getattr(self, name)}")
@@ -133,7 +136,9 @@ class SpectralPath:
         >>> path.states(SpectralCut())
         array([1])
         """
-        allowed = states_by_symbol(self.projected.treebank, cut.states, cut.few, cut.many)
+        allowed = states_by_symbol(
+            self.projected.treebank, cut.states, cut.min_count, cut.full_count
+        )
         found = np.count_nonzero(self.projections.strength > cut.tolerance, axis=1)
         states: NDArray[np.int64] = np.minimum(allowed, np.maximum(found, 1))
         return states
@@ -202,7 +207,9 @@ class SpectralEstimator(ProjectingEstimator):
         >>> SpectralEstimator().ranks(Treebank.from_trees([Tree("NN", "rain")]))
         array([0])
         """
-        return states_by_symbol(treebank, self.cut.states, self.cut.few, self.cut.many) - 1
+        return (
+            states_by_symbol(treebank, self.cut.states, self.cut.min_count, self.cut.full_count) - 1
+        )
 
     def options(self) -> dict[str, Any]:
         """The name of the estimator and the cut.
@@ -230,7 +237,7 @@ class SpectralEstimator(ProjectingEstimator):
         """Everything up to the cut, with room for so many states, by default those of ``cut``.
 
         Cuts of the path may ask for less, but not for more states than these, nor for states of
-        symbols that ``few`` and ``many`` of ``cut`` give none.
+        symbols that ``min_count`` and ``full_count`` of ``cut`` give none.
 
         >>> from lpcfg import Tree
         >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
