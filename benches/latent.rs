@@ -13,12 +13,12 @@ use criterion::{
 };
 use lpcfg_core::cancel::Cancel;
 use lpcfg_core::chart::coarse::CoarseGrammar;
-use lpcfg_core::chart::contraction::{contract, expand};
 use lpcfg_core::chart::latent::{Answer, LatentPass};
 use lpcfg_core::chart::marginals::LabelMarginals;
 use lpcfg_core::chart::rule_posteriors::RulePosteriors;
 use lpcfg_core::decode::{Best, ExpectedGain};
-use lpcfg_core::grammar::{Run, SparseTensor, Tensor};
+use lpcfg_core::numeric::contraction::{contract, expand};
+use lpcfg_core::numeric::tensor::{Run, SparseTensor, Tensor};
 
 #[path = "support/counted_grammar.rs"]
 mod counted_grammar;

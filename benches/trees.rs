@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use lpcfg_core::clean::{CleanOptions, clean};
-use lpcfg_core::transform::{invert, transform};
+use lpcfg_core::treebank::clean::{CleanOptions, clean};
+use lpcfg_core::treebank::transform::{invert, transform};
 
 #[path = "support/pipeline.rs"]
 mod pipeline;

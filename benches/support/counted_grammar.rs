@@ -5,10 +5,10 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use lpcfg_core::clean::{CleanOptions, clean};
 use lpcfg_core::grammar::{BinaryRule, Emissions, Grammar, Output, Rules, SymbolId, Token};
-use lpcfg_core::node_table::{NodeTable, Symbol};
-use lpcfg_core::transform::transform;
+use lpcfg_core::treebank::clean::{CleanOptions, clean};
+use lpcfg_core::treebank::node_table::{NodeTable, Symbol};
+use lpcfg_core::treebank::transform::transform;
 
 use crate::pipeline::{TRANSFORM, read};
 use crate::random_trees::{Language, Random};

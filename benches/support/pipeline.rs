@@ -1,8 +1,8 @@
 //! From bracketed text to a forest, and the transform that is used by default.
 
-use lpcfg_core::bracket::{BracketReader, ReadOptions};
-use lpcfg_core::forest::Forest;
-use lpcfg_core::transform::{Annotate, Collapse, Direction, TransformOptions};
+use lpcfg_core::treebank::bracket::{BracketReader, ReadOptions};
+use lpcfg_core::treebank::forest::Forest;
+use lpcfg_core::treebank::transform::{Annotate, Collapse, Direction, TransformOptions};
 
 /// The two-stage scheme, (v < 1, h = 1), with all unary chains collapsed.
 pub const TRANSFORM: TransformOptions = TransformOptions {

@@ -1,52 +1,50 @@
-//! The core of `lpcfg`: everything that is done per chart cell or per tree node in a loop.
+//! The core of `lpcfg`: everything that runs once per chart cell or per tree node.
 //!
 //! # Source layout
 //!
-//! Trees: [`bracket`] reads bracketed text into a [`forest`] (trees of any arity, columnar, nodes
-//! in post-order); [`clean`] removes what a grammar should not learn; [`transform`] binarises,
-//! markovises and collapses into the [`node_table`] that estimators read, and back.
+//! **A treebank is read.** [`treebank`] parses bracketed text into a forest, cleans it, and
+//! binarises, markovises and collapses it into the table of nodes that estimators count.
 //!
-//! Parsing: [`grammar`] holds validated rules with their indices, the lexicon's emissions, the coarse
-//! projection and latent states; [`chart`] has the passes (coarse, PCFG, latent) that fill and prune
-//! charts; [`decode`] finds trees in them; [`parser`] runs these one after the other, and tries
-//! harder where nothing spans a sentence. [`cancel`] lets a caller stop them.
+//! **A model is learnt.** Most estimators are written in Python and call the core for their inner
+//! loops: [`em`] computes expectations over the latent states of given trees, [`numeric::simplex`]
+//! solves the least squares of the pivot method, and [`crf`] trains a conditional random field over
+//! anchored rules.
 //!
-//! Learning: [`em`] computes expectations over latent states, given the trees of a treebank;
-//! [`simplex`] has the least squares of the pivot method.
+//! **A sentence is parsed.** A [`grammar`] holds validated rules, the emissions of the lexicon, the
+//! coarse projection and the parameters over latent states. The passes of [`chart`] (coarse, PCFG,
+//! latent) fill and prune charts by inside-outside; the pass of [`crf`] weighs what is left by
+//! features of the words. [`decode`] finds the best trees of a chart. [`parser`] runs all of these
+//! in turn, for one grammar or several, and falls back where no tree spans the sentence.
+//! [`span_decoder`] finds trees from scores of labelled spans alone, without a grammar.
 //!
-//! Choosing: [`rerank`] extracts the features by which candidate trees are told apart.
+//! **Candidates are reranked.** [`rerank`] extracts the features that tell candidate trees of a
+//! sentence apart.
 //!
-//! Sequences: [`hmm`] has hidden Markov models, [`aggregate`] a bigram model with latent states.
+//! **Sequences** have models of their own: [`sequence`] has hidden Markov models and the aggregate
+//! bigram model.
 //!
-//! Without a grammar: [`spans`] searches and sums over trees whose labelled spans have scores.
+//! **A model is stored.** [`model_file`] keeps named arrays and a JSON document in one
+//! memory-mapped file.
 //!
-//! Discriminatively: [`surface`] weighs trees by features of the words at the borders of their spans.
-//!
-//! Models: [`model_file`] stores named arrays and JSON in one memory-mapped file.
+//! Everything rests on [`numeric`] (vectors, tensors, scaled numbers, stable hashes, SIMD dispatch)
+//! and on [`cancel`], the flag by which a caller stops a long computation.
 //!
 //! The border to Python is the module `python`, compiled only with the feature of that name; no
 //! other module knows of it. Functions here take and return flat arrays.
 
-pub mod aggregate;
-pub mod bracket;
 pub mod cancel;
 pub mod chart;
-pub mod clean;
+pub mod crf;
 pub mod decode;
 pub mod em;
-pub mod forest;
 pub mod grammar;
-pub mod hmm;
-pub mod interner;
 pub mod model_file;
-pub mod node_table;
+pub mod numeric;
 pub mod parser;
 pub mod rerank;
-pub mod simplex;
-pub mod spans;
-pub mod surface;
-pub mod transform;
-mod widest;
+pub mod sequence;
+pub mod span_decoder;
+pub mod treebank;
 
 #[cfg(feature = "python")]
 mod python;

@@ -1,11 +1,11 @@
 //! Hidden Markov models against the enumeration of all paths, and against plain logarithms.
 
 use lpcfg_core::cancel::{Cancel, Cancelled};
-use lpcfg_core::hmm::expectation::{
+use lpcfg_core::sequence::hmm::expectation::{
     expected_counts, expected_visits, log_probabilities, posteriors,
 };
-use lpcfg_core::hmm::viterbi::best_states;
-use lpcfg_core::hmm::{HmmError, Model, SecondOrder, Sequences};
+use lpcfg_core::sequence::hmm::viterbi::best_states;
+use lpcfg_core::sequence::hmm::{HmmError, Model, SecondOrder, Sequences};
 use proptest::prelude::*;
 use rayon::ThreadPoolBuilder;
 

@@ -1,7 +1,7 @@
 //! The nearest mixtures of anchors against a look at every support.
 
 use lpcfg_core::cancel::Cancel;
-use lpcfg_core::simplex::nearest_mixtures;
+use lpcfg_core::numeric::simplex::nearest_mixtures;
 use proptest::prelude::*;
 
 fn dot(left: &[f64], right: &[f64]) -> f64 {

@@ -7,12 +7,12 @@
 //! leaves the outside pass less to do and lets posteriors come out a little too small.
 
 use super::mask::Mask;
-use super::scaling::{EMPTY, exponent, power_of_two};
-use super::vectors::{LANES, add_scaled, dot};
 use super::{Cells, refill};
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{GrammarError, Projection, SymbolId, UnaryClosure};
-use crate::widest::widest;
+use crate::numeric::scaling::{EMPTY, exponent, power_of_two};
+use crate::numeric::simd_dispatch::simd_dispatch;
+use crate::numeric::vectors::{LANES, add_scaled, dot};
 
 /// More classes than this make a coarse pass pointless, and its matrices large.
 const MOST_CLASSES: usize = 1024;
@@ -220,7 +220,7 @@ impl CoarseChart {
         cancel: &Cancel,
     ) -> Result<bool, Cancelled> {
         let chart = self;
-        widest!(
+        simd_dispatch!(
             CoarseChart::run_portable,
             (
                 chart: &mut CoarseChart,

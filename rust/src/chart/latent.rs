@@ -8,15 +8,15 @@
 //! splits. Inside vectors are kept in scaled arithmetic, outside vectors relative to them, as in
 //! the PCFG pass.
 
-use super::contraction::{contract, expand};
 use super::pair_matrices::PairMatrices;
 use super::pcfg::Chart;
 use super::refill;
-use super::scaling::{EMPTY, exponent, power_of_two};
-use super::vectors::{add_scaled, dot};
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{Grammar, Latent, SymbolId, Token};
-use crate::widest::widest;
+use crate::numeric::contraction::{contract, expand};
+use crate::numeric::scaling::{EMPTY, exponent, power_of_two};
+use crate::numeric::simd_dispatch::simd_dispatch;
+use crate::numeric::vectors::{add_scaled, dot};
 
 /// What a latent model says of a sentence; better answers are larger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -73,7 +73,7 @@ impl LatentPass {
             self.fill_word(grammar, latent, chart, position, token, emissions);
         }
         let pass = self;
-        widest!(
+        simd_dispatch!(
             LatentPass::fill_spans,
             (
                 pass: &mut LatentPass,
@@ -314,7 +314,7 @@ impl LatentPass {
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
         let pass = self;
-        widest!(
+        simd_dispatch!(
             LatentPass::descend_spans,
             (
                 pass: &mut LatentPass,

@@ -12,7 +12,6 @@
 //! two is a posterior and needs no exponent.
 
 pub mod coarse;
-pub mod contraction;
 pub mod edges;
 pub mod latent;
 pub mod marginals;
@@ -21,8 +20,6 @@ pub mod mixture;
 mod pair_matrices;
 pub mod pcfg;
 pub mod rule_posteriors;
-pub(crate) mod scaling;
-pub(crate) mod vectors;
 
 /// Fill a vector that is reused with a value, taking no more memory than it needs.
 fn refill<T: Clone>(vector: &mut Vec<T>, length: usize, value: T) {

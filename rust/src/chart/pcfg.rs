@@ -2,11 +2,11 @@
 
 use super::edges::Edge;
 use super::mask::Mask;
-use super::scaling::{EMPTY, exponent, power_of_two};
 use super::{Cells, refill};
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{Grammar, PairIndex, Projection, SetWord, SymbolId, UnaryClosure};
-use crate::widest::widest;
+use crate::numeric::scaling::{EMPTY, exponent, power_of_two};
+use crate::numeric::simd_dispatch::simd_dispatch;
 
 /// The items of a sentence, symbols over spans, with their inside and outside values.
 #[derive(Debug, Clone)]
@@ -260,7 +260,7 @@ impl PcfgPass {
         cancel: &Cancel,
     ) -> Result<bool, Cancelled> {
         let pass = self;
-        widest!(
+        simd_dispatch!(
             PcfgPass::run_portable,
             (
                 pass: &mut PcfgPass,

@@ -4,15 +4,15 @@
 //! its tensor with the outside vector serves all splits of a cell, so that the cube of the number of
 //! states stays out of the loop over splits, and its square is left.
 
-use super::contraction::expand;
 use super::edges::{Edge, EdgeFinder};
 use super::latent::LatentPass;
 use super::pcfg::Chart;
-use super::scaling::power_of_two;
-use super::vectors::dot;
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{Grammar, Latent};
-use crate::widest::widest;
+use crate::numeric::contraction::expand;
+use crate::numeric::scaling::power_of_two;
+use crate::numeric::simd_dispatch::simd_dispatch;
+use crate::numeric::vectors::dot;
 
 /// The logarithm of a posterior. What a chart has is never impossible, so that a value too small for
 /// its type is taken for the smallest there is.
@@ -88,7 +88,7 @@ impl RulePosteriors {
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
         let rules = self;
-        widest!(
+        simd_dispatch!(
             RulePosteriors::multiply_portable,
             (
                 rules: &mut RulePosteriors,

@@ -1,7 +1,8 @@
 //! The probability of a tree under a model with latent states.
 
 use super::{Derivation, Words};
-use crate::grammar::{Grammar, Latent, SymbolId, Tensor, Token};
+use crate::grammar::{Grammar, Latent, SymbolId, Token};
+use crate::numeric::tensor::Tensor;
 
 /// The log-probability of a derivation of `sentence`, all states summed out; minus infinity if a
 /// linear model gives it none.

@@ -1,8 +1,8 @@
 //! From a chart to trees.
 //!
 //! [`best`] finds the derivation that maximises an [`Objective`]; [`k_best`] the next best ones;
-//! [`objectives`], [`max_rule`] and [`surface`] are what can be maximised; [`latent_tree`] weighs a tree by a latent
-//! model; [`fragments`] covers a sentence that no tree spans.
+//! [`objectives`] and [`max_rule`] are what can be maximised; [`latent_tree`] weighs a tree by a
+//! latent model; [`fragments`] covers a sentence that no tree spans.
 
 mod best;
 mod fragments;
@@ -10,7 +10,6 @@ mod k_best;
 mod latent_tree;
 mod max_rule;
 mod objectives;
-mod surface;
 
 pub use best::Best;
 pub use fragments::cover;
@@ -18,7 +17,6 @@ pub use k_best::KBest;
 pub use latent_tree::latent_log_probability;
 pub use max_rule::PcfgRules;
 pub use objectives::{ExpectedGain, Viterbi};
-pub use surface::{SurfaceRules, SurfaceTrees};
 
 use crate::chart::edges::Edge;
 use crate::chart::pcfg::Chart;

@@ -5,9 +5,9 @@ use rayon::prelude::*;
 use super::tensors::Tensors;
 use super::trees::{LatentTrees, Parameters};
 use crate::cancel::{Cancel, Cancelled};
-use crate::chart::scaling::{exponent, power_of_two};
-use crate::chart::vectors::{add_scaled, dot};
-use crate::node_table::NONE;
+use crate::numeric::scaling::{exponent, power_of_two};
+use crate::numeric::vectors::{add_scaled, dot};
+use crate::treebank::node_table::NONE;
 
 /// About how many nodes a thread works on at once.
 const BLOCK: usize = 4096;

@@ -6,7 +6,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::trees::{LatentTrees, Parameters};
-use crate::chart::vectors::{add_scaled, dot};
+use crate::numeric::vectors::{add_scaled, dot};
 
 /// Tensors with at most this share of non-zeros are kept sparse: a value then costs about four
 /// times as much as one that is worked on with its neighbours.

@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use crate::node_table::NONE;
+use crate::treebank::node_table::NONE;
 
 /// Binary trees whose inner nodes name their rule and whose preterminals name their emission.
 ///
-/// Nodes are in post-order, as in the [`NodeTable`](crate::node_table::NodeTable).
+/// Nodes are in post-order, as in the [`NodeTable`](crate::treebank::node_table::NodeTable).
 #[derive(Debug, Clone)]
 pub struct LatentTrees {
     pub(super) symbol: Vec<u32>,

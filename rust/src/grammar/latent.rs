@@ -2,7 +2,8 @@
 
 use super::emissions::{Emissions, Token};
 use super::rules::{GrammarError, Rules, SymbolId, check_symbol};
-use super::tensors::{Tensor, Tensors};
+use super::tensors::Tensors;
+use crate::numeric::tensor::Tensor;
 
 /// The arrays of an L-PCFG as an estimator gives them; rules and emissions are in the order in
 /// which they were given to [`Rules`] and [`Emissions`].

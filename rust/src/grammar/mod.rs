@@ -14,10 +14,9 @@ pub use latent::{Latent, LatentArrays};
 pub use pairs::{PairIndex, RuleOfPair, SetWord};
 pub use projection::{Projection, Uses};
 pub use rules::{BinaryRule, GrammarError, Rules, SymbolId, UnaryRule};
-pub use tensors::{Run, SparseTensor, Tensor};
 pub use unary::UnaryClosure;
 
-use crate::interner::Interner;
+use crate::treebank::interner::Interner;
 
 /// Labels in the order in which symbol `a` writes them, from the top of its chain to the bottom.
 ///

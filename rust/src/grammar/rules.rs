@@ -79,7 +79,7 @@ pub enum GrammarError {
     },
     /// The weights of features are found by a part of their hashes.
     #[error("there are {length} weights of features; their number must be a power of two")]
-    SurfaceWeights {
+    CrfWeights {
         /// How many there are.
         length: usize,
     },
@@ -87,10 +87,10 @@ pub enum GrammarError {
     #[error(
         "trees are weighed by features only under a grammar without latent states and unary rules"
     )]
-    SurfaceBackbone,
+    CrfBackbone,
     /// A weight is infinite or not a number.
     #[error("the weight of features at {place} is {value}; it must be finite")]
-    SurfaceWeight {
+    CrfWeight {
         /// Which of the weights.
         place: usize,
         /// The value found.

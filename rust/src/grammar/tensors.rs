@@ -2,50 +2,7 @@
 
 use super::latent::{check_length, offsets};
 use super::rules::{GrammarError, Rules, SymbolId};
-
-/// A rule's tensor: a row for each state of the parent, in which the states of the left and the
-/// right child are the rows and columns of a matrix.
-#[derive(Debug, Clone, Copy)]
-pub enum Tensor<'a> {
-    /// All values, row by row.
-    Dense(&'a [f32]),
-    /// Some values; the others are zero.
-    Sparse(SparseTensor<'a>),
-}
-
-/// The stored values of a tensor, row by row.
-#[derive(Debug, Clone, Copy)]
-pub struct SparseTensor<'a> {
-    /// The rows that have any.
-    pub runs: &'a [Run],
-    /// The place of each value in the matrix of its row.
-    pub places: &'a [u32],
-    /// The values.
-    pub values: &'a [f32],
-}
-
-/// Stored values of one row.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Run {
-    /// Which row.
-    pub row: u32,
-    /// How many there are.
-    pub length: u32,
-}
-
-impl<'a> SparseTensor<'a> {
-    /// The rows that have any values, with the places and the values.
-    #[inline(always)]
-    pub fn rows(self) -> impl Iterator<Item = (usize, &'a [u32], &'a [f32])> {
-        let (mut places, mut values) = (self.places, self.values);
-        self.runs.iter().map(move |run| {
-            let (own_places, own_values);
-            (own_places, places) = places.split_at(run.length as usize);
-            (own_values, values) = values.split_at(run.length as usize);
-            (run.row as usize, own_places, own_values)
-        })
-    }
-}
+use crate::numeric::tensor::{Run, SparseTensor, Tensor};
 
 /// Where something of a rule starts in each of the buffers.
 #[derive(Debug, Clone, Copy, Default)]

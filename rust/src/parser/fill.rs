@@ -12,8 +12,8 @@ use crate::chart::Cells;
 use crate::chart::coarse::CoarseGrammar;
 use crate::chart::edges::EdgeFinder;
 use crate::chart::pcfg::{Bounds, Chart};
+use crate::crf::CrfPass;
 use crate::grammar::SymbolId;
-use crate::surface::SurfacePass;
 
 /// What became of the passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -140,7 +140,7 @@ impl Parser {
         coarse.run(grammar, &classes[..words.len()], threshold, cancel)
     }
 
-    /// About how many bytes latent and surface passes and decoders need for what is left of a chart.
+    /// About how many bytes latent and CRF passes and decoders need for what is left of a chart.
     fn decoding_bytes(&self, decoder: Decoder, chart: &Chart) -> usize {
         let models = || self.grammars.iter().filter_map(|grammar| grammar.latent());
         let vectors = |item| {
@@ -148,8 +148,8 @@ impl Parser {
             2 * states.unwrap_or(0) * size_of::<f32>()
         };
         let items: usize = (0..chart.len()).map(|item| DECODING_BYTES + vectors(item)).sum();
-        let edge_bytes = match self.surface {
-            Some(_) => SurfacePass::EDGE_BYTES,
+        let edge_bytes = match self.crf {
+            Some(_) => CrfPass::EDGE_BYTES,
             None if decoder == Decoder::MaxRule && models().next().is_some() => EDGE_BYTES,
             None => 0,
         };

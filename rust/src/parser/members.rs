@@ -20,9 +20,9 @@ impl Parser {
         cancel: &Cancel,
     ) -> Result<Status, Cancelled> {
         workspace.mixture.clear();
-        if let Some(model) = &self.surface {
-            let Workspace { words, chart, surface: pass, .. } = workspace;
-            pass.run(self.grammar(), model, sentence.surface, words, chart, cancel)?;
+        if let Some(model) = &self.crf {
+            let Workspace { words, chart, crf: pass, .. } = workspace;
+            pass.run(self.grammar(), model, sentence.attributes, words, chart, cancel)?;
             // Trees have probabilities given the sentence, which is certain then.
             chart.set_posteriors(0.0, |item| pass.posterior(item));
             return Ok(status);
@@ -95,10 +95,10 @@ impl Parser {
         trees: &mut [Derivation],
         workspace: &mut Workspace,
     ) {
-        let Workspace { member_words: words, chart, surface, mixture, marginals, .. } = workspace;
-        if self.surface.is_some() {
+        let Workspace { member_words: words, chart, crf, mixture, marginals, .. } = workspace;
+        if self.crf.is_some() {
             for tree in trees {
-                tree.log_probability = surface.log_probability(&tree_items(chart, &tree.nodes));
+                tree.log_probability = crf.log_probability(&tree_items(chart, &tree.nodes));
             }
             return;
         }

@@ -3,6 +3,8 @@
 use pyo3::prelude::*;
 use pyo3::types::PyType;
 
+use crate::cancel::Cancelled;
+
 /// The exception classes of `lpcfg.errors` that the core raises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exception {
@@ -40,4 +42,10 @@ impl Exception {
 /// What a core error becomes in Python.
 pub(super) trait IntoPyErr {
     fn into_py_err(self, py: Python<'_>) -> PyErr;
+}
+
+impl IntoPyErr for Cancelled {
+    fn into_py_err(self, py: Python<'_>) -> PyErr {
+        Exception::Internal.new_err(py, self)
+    }
 }

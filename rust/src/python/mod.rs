@@ -1,21 +1,21 @@
 //! The border to Python, and the only code that knows it: the extension module `lpcfg._core`.
 //!
-//! Each file binds one area of the core. All of them go through [`enter`], which releases the
+//! Each file binds the module of the core that has its name. All of them go through [`enter`], which releases the
 //! interpreter lock, turns errors and panics into exceptions and lets Ctrl-C stop the work.
 
-mod aggregate;
+mod crf;
 mod em;
 mod enter;
 mod errors;
-mod hmm;
+mod grammar;
 mod model_file;
+mod numeric;
 mod parser;
 mod rerank;
-mod simplex;
-mod spans;
-mod surface;
+mod sequence;
+mod span_decoder;
 mod threads;
-mod trees;
+mod treebank;
 
 use pyo3::prelude::*;
 
@@ -23,15 +23,15 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
-    aggregate::register(module)?;
+    crf::register(module)?;
     em::register(module)?;
-    hmm::register(module)?;
+    grammar::register(module)?;
     model_file::register(module)?;
+    numeric::register(module)?;
     parser::register(module)?;
     rerank::register(module)?;
-    spans::register(module)?;
-    simplex::register(module)?;
-    surface::register(module)?;
-    trees::register(module)?;
+    sequence::register(module)?;
+    span_decoder::register(module)?;
+    treebank::register(module)?;
     Ok(())
 }

@@ -1,149 +1,20 @@
-//! Grammars and parsing.
+//! Parsing.
 
 use std::sync::Arc;
 
-use numpy::{Element, IntoPyArray, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::crf::PyCrfModel;
 use super::enter::enter;
-use super::errors::{Exception, IntoPyErr};
-use super::surface::PySurfaceModel;
+use super::errors::IntoPyErr;
+use super::grammar::PyGrammar;
 use super::threads::thread_pool;
-use crate::cancel::Cancelled;
-use crate::grammar::{
-    BinaryRule, Emissions, Grammar, GrammarError, LatentArrays, Output, Rules, SymbolId, Token,
-    UnaryRule,
-};
+use crate::crf::{CrfModel, TokenAttributes};
+use crate::grammar::Token;
 use crate::parser::{Analysis, Combine, Decoder, Options, Parser, Sentence, Span};
-use crate::surface::{Surface, SurfaceModel};
-
-impl IntoPyErr for GrammarError {
-    fn into_py_err(self, py: Python<'_>) -> PyErr {
-        Exception::Grammar.new_err(py, self)
-    }
-}
-
-impl IntoPyErr for Cancelled {
-    fn into_py_err(self, py: Python<'_>) -> PyErr {
-        Exception::Internal.new_err(py, self)
-    }
-}
-
-/// A grammar indexed for parsing.
-#[pyclass(name = "Grammar", module = "lpcfg._core", frozen)]
-pub(super) struct PyGrammar(pub(super) Arc<Grammar>);
-
-/// The columns of a table of rules: `width` symbols each, and a probability.
-fn rows<const WIDTH: usize>(
-    name: &str,
-    symbols: &PyReadonlyArray2<'_, u32>,
-    probabilities: &PyReadonlyArray1<'_, f64>,
-) -> PyResult<Vec<([u32; WIDTH], f64)>> {
-    if symbols.shape() != [probabilities.len(), WIDTH] {
-        return Err(PyValueError::new_err(format!(
-            "{name} rules have shape {:?}, expected [{}, {WIDTH}] to go with their probabilities",
-            symbols.shape(),
-            probabilities.len(),
-        )));
-    }
-    let (symbols, _) = symbols.as_slice()?.as_chunks::<WIDTH>();
-    Ok(symbols.iter().copied().zip(probabilities.as_slice()?.iter().copied()).collect())
-}
-
-#[pymethods]
-impl PyGrammar {
-    #[new]
-    #[pyo3(signature = (
-        *, roots, binary_rules, binary_probabilities, unary_rules, unary_probabilities,
-        emission_offsets, emission_symbols, emission_probabilities, tag_of_symbol,
-        output_offsets, output_labels, coarse=None, weights=None, latent=None,
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "one array each, all by name")]
-    fn new(
-        py: Python<'_>,
-        roots: PyReadonlyArray1<'_, f64>,
-        binary_rules: PyReadonlyArray2<'_, u32>,
-        binary_probabilities: PyReadonlyArray1<'_, f64>,
-        unary_rules: PyReadonlyArray2<'_, u32>,
-        unary_probabilities: PyReadonlyArray1<'_, f64>,
-        emission_offsets: PyReadonlyArray1<'_, i64>,
-        emission_symbols: PyReadonlyArray1<'_, u32>,
-        emission_probabilities: PyReadonlyArray1<'_, f64>,
-        tag_of_symbol: PyReadonlyArray1<'_, i32>,
-        output_offsets: PyReadonlyArray1<'_, u32>,
-        output_labels: PyReadonlyArray1<'_, u32>,
-        coarse: Option<PyReadonlyArray1<'_, u32>>,
-        weights: Option<PyReadonlyArray1<'_, f64>>,
-        latent: Option<Bound<'_, PyDict>>,
-    ) -> PyResult<Self> {
-        let binary = rows::<3>("binary", &binary_rules, &binary_probabilities)?
-            .into_iter()
-            .map(|(symbols, probability)| {
-                let [parent, left, right] = symbols.map(SymbolId);
-                BinaryRule { parent, left, right, probability }
-            })
-            .collect();
-        let unary = rows::<2>("unary", &unary_rules, &unary_probabilities)?
-            .into_iter()
-            .map(|(symbols, probability)| {
-                let [parent, child] = symbols.map(SymbolId);
-                UnaryRule { parent, child, probability }
-            })
-            .collect();
-        let roots = roots.as_slice()?.to_vec();
-        let offsets: Vec<usize> = emission_offsets
-            .as_slice()?
-            .iter()
-            // A negative offset cannot ascend from zero: it is refused with the others.
-            .map(|&offset| usize::try_from(offset).unwrap_or(usize::MAX))
-            .collect();
-        let symbols = emission_symbols.as_slice()?.to_vec();
-        let probabilities = emission_probabilities.as_slice()?.to_vec();
-        let tag_of_symbol = tag_of_symbol.as_slice()?.to_vec();
-        let output_offsets = output_offsets.as_slice()?.to_vec();
-        let output_labels = output_labels.as_slice()?.to_vec();
-        let coarse = match (&coarse, &weights) {
-            (Some(map), Some(weights)) => Some((map.as_slice()?, weights.as_slice()?)),
-            (None, None) => None,
-            _ => return Err(PyValueError::new_err("coarse and weights go together")),
-        };
-        let latent = latent.map(|arrays| latent_arrays(&arrays)).transpose()?;
-        enter(py, |_cancel| {
-            let rules = Rules::new(roots, binary, unary)?;
-            let emissions = Emissions::new(offsets, symbols, probabilities, &tag_of_symbol)?;
-            let output = Output::new(output_offsets, output_labels)?;
-            let mut grammar = Grammar::new(rules, emissions, output, coarse)?;
-            if let Some(arrays) = latent {
-                grammar = grammar.with_latent(arrays)?;
-            }
-            Ok::<_, GrammarError>(Self(Arc::new(grammar)))
-        })
-    }
-}
-
-/// The parameters of an L-PCFG from arrays by name.
-fn latent_arrays(arrays: &Bound<'_, PyDict>) -> PyResult<LatentArrays> {
-    fn get<T: Element + Clone>(arrays: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<T>> {
-        let array = arrays
-            .get_item(name)?
-            .ok_or_else(|| PyValueError::new_err(format!("latent lacks {name:?}")))?;
-        let array: PyReadonlyArray1<'_, T> = array.extract()?;
-        Ok(array.as_slice()?.to_vec())
-    }
-    Ok(LatentArrays {
-        states: get(arrays, "states")?,
-        roots: get(arrays, "roots")?,
-        binary: get(arrays, "binary")?,
-        binary_counts: get(arrays, "binary_counts")?,
-        binary_positions: get(arrays, "binary_positions")?,
-        profiles: get(arrays, "profiles")?,
-        profile_symbols: get(arrays, "profile_symbols")?,
-        entry_profiles: get(arrays, "entry_profiles")?,
-        tag_emissions: get(arrays, "tag_emissions")?,
-    })
-}
 
 /// What stands for the tag of a word that has none.
 const NO_TAG: u32 = u32::MAX;
@@ -152,7 +23,7 @@ const NO_TAG: u32 = u32::MAX;
 #[pyclass(name = "Parser", module = "lpcfg._core", frozen)]
 struct PyParser {
     parser: Parser,
-    surface: Option<Arc<SurfaceModel>>,
+    crf: Option<Arc<CrfModel>>,
     pool: rayon::ThreadPool,
 }
 
@@ -165,15 +36,15 @@ impl PyParser {
         grammar: &PyGrammar,
         others: Vec<PyRef<'_, PyGrammar>>,
         threads: usize,
-        surface: Option<&PySurfaceModel>,
+        surface: Option<&PyCrfModel>,
     ) -> PyResult<Self> {
         let others = others.iter().map(|other| Arc::clone(&other.0));
-        let surface = surface.map(|model| Arc::clone(&model.0));
+        let crf = surface.map(|model| Arc::clone(&model.0));
         let parser = Parser::new(Arc::clone(&grammar.0))
             .and_then(|parser| others.into_iter().try_fold(parser, Parser::with))
-            .and_then(|parser| surface.iter().cloned().try_fold(parser, Parser::with_surface))
+            .and_then(|parser| crf.iter().cloned().try_fold(parser, Parser::with_crf))
             .map_err(|error| error.into_py_err(py))?;
-        Ok(Self { parser, surface, pool: thread_pool(py, threads)? })
+        Ok(Self { parser, crf, pool: thread_pool(py, threads)? })
     }
 
     /// Parse sentences given as ids of words, of tags or of both, one after the other.
@@ -224,8 +95,8 @@ impl PyParser {
         let words = words.as_ref().map(|array| array.as_slice()).transpose()?;
         let tags = tags.as_ref().map(|array| array.as_slice()).transpose()?;
         let tokens = self.tokens(words, tags)?;
-        let surfaces = self.surfaces(spellings, tokens.len())?;
-        let sentences = sentences(&tokens, &surfaces, offsets.as_slice()?)?;
+        let attributes = self.attributes(spellings, tokens.len())?;
+        let sentences = sentences(&tokens, &attributes, offsets.as_slice()?)?;
         let analyses = enter(py, |cancel| {
             self.pool.install(|| self.parser.analyze_all(&sentences, options, cancel))
         })?;
@@ -235,11 +106,15 @@ impl PyParser {
 
 impl PyParser {
     /// The words as features see them; none if there are no features.
-    fn surfaces(&self, spellings: Option<Vec<String>>, tokens: usize) -> PyResult<Vec<Surface>> {
-        match (&self.surface, spellings) {
+    fn attributes(
+        &self,
+        spellings: Option<Vec<String>>,
+        tokens: usize,
+    ) -> PyResult<Vec<TokenAttributes>> {
+        match (&self.crf, spellings) {
             (None, None) => Ok(Vec::new()),
             (Some(model), Some(words)) if words.len() == tokens => {
-                Ok(words.iter().map(|word| model.vocabulary.look(word)).collect())
+                Ok(words.iter().map(|word| model.vocabulary.attributes(word)).collect())
             }
             _ => Err(PyValueError::new_err("spellings go with features, one for each token")),
         }
@@ -280,7 +155,7 @@ fn check_ids<'a>(ids: impl Iterator<Item = &'a u32>, count: usize) -> PyResult<(
 /// Cut a sequence of tokens at the offsets; no sentence may be empty.
 fn sentences<'a>(
     tokens: &'a [Token],
-    surfaces: &'a [Surface],
+    attributes: &'a [TokenAttributes],
     offsets: &[i64],
 ) -> PyResult<Vec<Sentence<'a>>> {
     let ends = offsets.first() == Some(&0) && offsets.last() == Some(&(tokens.len() as i64));
@@ -289,8 +164,9 @@ fn sentences<'a>(
     }
     let sentence = |pair: &[i64]| {
         let range = pair[0] as usize..pair[1] as usize;
-        let surface = if surfaces.is_empty() { surfaces } else { &surfaces[range.clone()] };
-        Sentence { tokens: &tokens[range], surface }
+        let attributes =
+            if attributes.is_empty() { attributes } else { &attributes[range.clone()] };
+        Sentence { tokens: &tokens[range], attributes }
     };
     Ok(offsets.windows(2).map(sentence).collect())
 }
@@ -374,6 +250,5 @@ impl Columns {
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
-    module.add_class::<PyGrammar>()?;
     module.add_class::<PyParser>()
 }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use super::enter::enter;
 use super::errors::{Exception, IntoPyErr};
 use super::threads::thread_pool;
-use super::trees::{ForestIn, forest_in, offsets_in, offsets_out};
+use super::treebank::{ForestIn, forest_in, offsets_in, offsets_out};
 use crate::rerank::view::LabelTables;
 use crate::rerank::{ExtractError, extract};
 

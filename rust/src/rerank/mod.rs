@@ -14,7 +14,7 @@ pub mod view;
 use rayon::prelude::*;
 
 use crate::cancel::{Cancel, Cancelled};
-use crate::forest::{Forest, OffsetError, check_offsets};
+use crate::treebank::forest::{Forest, OffsetError, check_offsets};
 use view::{LabelTables, TablesError, Vocabulary};
 
 /// Sparse rows, one for each tree: the keys ascend within a row.

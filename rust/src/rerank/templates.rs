@@ -256,8 +256,8 @@ fn shape(view: &TreeView, place: usize, depth: usize) -> Key {
 mod tests {
     use super::super::view::{LabelTables, Vocabulary};
     use super::*;
-    use crate::bracket::{BracketReader, ReadOptions};
-    use crate::forest::Forest;
+    use crate::treebank::bracket::{BracketReader, ReadOptions};
+    use crate::treebank::forest::Forest;
 
     fn forest(text: &str) -> Forest {
         let mut reader = BracketReader::new(ReadOptions::default());

@@ -1,7 +1,7 @@
 //! What features look at: the geometry of one tree, with heads.
 
 use super::key::Key;
-use crate::forest::Forest;
+use crate::treebank::forest::Forest;
 
 /// The hashes of the names of a forest.
 #[derive(Debug)]

@@ -1,0 +1,153 @@
+//! What features see of the words of a sentence.
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use crate::numeric::stable_hash::{combine, hash_text};
+
+/// A word seen so often is known by itself, a rarer one by its class.
+const FREQUENT_WORD: u32 = 3;
+
+/// A suffix seen so often can be that of a class.
+const FREQUENT_SUFFIX: u32 = 100;
+
+/// The longest suffix of a class.
+const LONGEST_SUFFIX: usize = 4;
+
+/// Brackets as they are and as treebanks write them.
+const OPENING: [&str; 6] = ["(", "[", "{", "-LRB-", "-LSB-", "-LCB-"];
+const CLOSING: [&str; 6] = [")", "]", "}", "-RRB-", "-RSB-", "-RCB-"];
+
+/// What hashes are of.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    Word,
+    Suffix,
+    Prefix,
+    Outline,
+    Mark,
+    Class,
+    Tag,
+}
+
+fn hash(kind: Kind, characters: &[char]) -> u64 {
+    hash_text(kind as u64, characters.iter().copied())
+}
+
+/// A word as hashes, from fine to coarse.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TokenAttributes {
+    /// The word without regard to case if it is frequent, otherwise its class.
+    pub word: u64,
+    /// Its outline and its longest frequent suffix.
+    pub class: u64,
+    /// The tag that is likeliest in the sentence; the class as long as that is not known.
+    pub tag: u64,
+    /// Its sequence of capitals, small letters, digits and others, repetitions left out.
+    pub outline: u64,
+    /// The first three characters.
+    pub prefix: u64,
+    /// The last character, the last two, the last three.
+    pub suffixes: [u64; 3],
+    /// The kind of its first character; each punctuation mark is a kind of its own.
+    pub initial: u64,
+    /// The word itself if it is punctuation, otherwise zero.
+    pub mark: u64,
+    /// One for an opening bracket, minus one for a closing one.
+    pub depth: i32,
+}
+
+impl TokenAttributes {
+    /// The same word with a tag, given by its number.
+    pub fn with_tag(self, tag: u32) -> Self {
+        Self { tag: combine(Kind::Tag as u64, u64::from(tag)), ..self }
+    }
+}
+
+/// The frequent words and suffixes of a treebank, as hashes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Vocabulary {
+    frequent: FxHashSet<u64>,
+}
+
+impl Vocabulary {
+    /// Find what is frequent among the words of a treebank, each with the number of its uses.
+    pub fn learn<'a>(words: impl Iterator<Item = (&'a str, u32)>) -> Self {
+        let mut counts: FxHashMap<u64, (u32, u32)> = FxHashMap::default();
+        for (word, count) in words {
+            let lowered: Vec<char> = word.to_lowercase().chars().collect();
+            let mut add = |key, enough| counts.entry(key).or_insert((0, enough)).0 += count;
+            add(hash(Kind::Word, &lowered), FREQUENT_WORD);
+            for length in 1..=longest_suffix(&lowered) {
+                add(hash(Kind::Suffix, &lowered[lowered.len() - length..]), FREQUENT_SUFFIX);
+            }
+        }
+        let frequent = counts.into_iter().filter(|(_, (count, enough))| count >= enough);
+        Self { frequent: frequent.map(|(key, _)| key).collect() }
+    }
+
+    /// The vocabulary with these hashes.
+    pub fn from_hashes(hashes: &[u64]) -> Self {
+        Self { frequent: hashes.iter().copied().collect() }
+    }
+
+    /// The hashes, in ascending order.
+    pub fn hashes(&self) -> Vec<u64> {
+        let mut hashes: Vec<u64> = self.frequent.iter().copied().collect();
+        hashes.sort_unstable();
+        hashes
+    }
+
+    /// What features see of a word.
+    pub fn attributes(&self, word: &str) -> TokenAttributes {
+        let characters: Vec<char> = word.chars().collect();
+        let lowered: Vec<char> = word.to_lowercase().chars().collect();
+        let outline = hash(Kind::Outline, &outline(&characters));
+        let suffix = |length: usize| &lowered[lowered.len() - length.min(lowered.len())..];
+        let class_suffix = (1..=longest_suffix(&lowered))
+            .rev()
+            .map(|length| hash(Kind::Suffix, suffix(length)))
+            .find(|key| self.frequent.contains(key));
+        let class = combine(combine(Kind::Class as u64, outline), class_suffix.unwrap_or(0));
+        let own = hash(Kind::Word, &lowered);
+        let mark = if is_mark(word) { hash(Kind::Mark, &characters) } else { 0 };
+        let first: Vec<char> = outline_of(characters.first()).into_iter().collect();
+        TokenAttributes {
+            word: if self.frequent.contains(&own) { own } else { class },
+            class,
+            tag: class,
+            outline,
+            prefix: hash(Kind::Prefix, &lowered[..lowered.len().min(3)]),
+            suffixes: [1, 2, 3].map(|length| hash(Kind::Suffix, suffix(length))),
+            initial: if mark == 0 { hash(Kind::Outline, &first) } else { mark },
+            mark,
+            depth: i32::from(OPENING.contains(&word)) - i32::from(CLOSING.contains(&word)),
+        }
+    }
+}
+
+fn longest_suffix(characters: &[char]) -> usize {
+    // One character at least is left for the stem.
+    LONGEST_SUFFIX.min(characters.len().saturating_sub(1))
+}
+
+/// Whether a word is punctuation: nothing that is read aloud, or a bracket.
+fn is_mark(word: &str) -> bool {
+    !word.chars().any(char::is_alphanumeric) || OPENING.contains(&word) || CLOSING.contains(&word)
+}
+
+fn outline_of(character: Option<&char>) -> Option<char> {
+    character.map(|&character| match character {
+        _ if character.is_uppercase() => 'X',
+        _ if character.is_lowercase() => 'x',
+        _ if character.is_numeric() => 'd',
+        _ => character,
+    })
+}
+
+fn outline(characters: &[char]) -> Vec<char> {
+    const LONGEST: usize = 5;
+    let mut outline: Vec<char> = characters.iter().filter_map(|c| outline_of(Some(c))).collect();
+    outline.dedup();
+    outline.truncate(LONGEST);
+    outline
+}

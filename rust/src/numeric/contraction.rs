@@ -1,0 +1,188 @@
+//! Tensors of rules against the matrices of pairs of children, in either direction.
+//!
+//! Several rows of a dense tensor are worked on at once: what is loaded of the matrix serves all of
+//! them, and their sums do not wait for each other. What is left to wait for is the tensor itself,
+//! of which every value is used once.
+
+use super::tensor::{SparseTensor, Tensor};
+use super::vectors::{LANES, sum};
+
+/// `sums[i] += ` the sum over j, k of `tensor[i, j, k] * matrix[j, k]`.
+#[inline(always)]
+pub fn contract(tensor: Tensor<'_>, matrix: &[f32], sums: &mut [f32]) {
+    match tensor {
+        Tensor::Dense(values) => {
+            let (values, sums) = contract_rows::<8>(values, matrix, sums);
+            let (values, sums) = contract_rows::<4>(values, matrix, sums);
+            contract_rows::<1>(values, matrix, sums);
+        }
+        Tensor::Sparse(tensor) => contract_sparse(tensor, matrix, sums),
+    }
+}
+
+/// `matrix[j, k] += ` the sum over i of `weights[i] * tensor[i, j, k]`.
+#[inline(always)]
+pub fn expand(tensor: Tensor<'_>, weights: &[f32], matrix: &mut [f32]) {
+    match tensor {
+        Tensor::Dense(values) => {
+            let (values, weights) = expand_rows::<8>(values, weights, matrix);
+            let (values, weights) = expand_rows::<4>(values, weights, matrix);
+            expand_rows::<1>(values, weights, matrix);
+        }
+        Tensor::Sparse(tensor) => expand_sparse(tensor, weights, matrix),
+    }
+}
+
+/// Contract as many groups of rows as there are, and return the rows that are left.
+#[inline(always)]
+fn contract_rows<'a, 'b, const ROWS: usize>(
+    values: &'a [f32],
+    matrix: &[f32],
+    sums: &'b mut [f32],
+) -> (&'a [f32], &'b mut [f32]) {
+    let (groups, sums_left) = sums.as_chunks_mut::<ROWS>();
+    let (values, values_left) = values.split_at(groups.len() * ROWS * matrix.len());
+    let (chunks, last) = matrix.as_chunks::<LANES>();
+    for (sums, values) in groups.iter_mut().zip(values.chunks_exact(ROWS * matrix.len())) {
+        let rows = rows::<ROWS>(values);
+        let mut lanes = [[0.0f32; LANES]; ROWS];
+        for (number, chunk) in chunks.iter().enumerate() {
+            for (lanes, (row, _)) in lanes.iter_mut().zip(&rows) {
+                for ((lane, value), factor) in lanes.iter_mut().zip(row[number]).zip(chunk) {
+                    *lane += value * factor;
+                }
+            }
+        }
+        for ((total, lanes), (_, row)) in sums.iter_mut().zip(lanes).zip(rows) {
+            let rest: f32 = row.iter().zip(last).map(|(value, factor)| value * factor).sum();
+            *total += sum(lanes) + rest;
+        }
+    }
+    (values_left, sums_left)
+}
+
+/// Expand as many groups of rows as there are, and return the rows that are left.
+#[inline(always)]
+fn expand_rows<'a, 'b, const ROWS: usize>(
+    values: &'a [f32],
+    weights: &'b [f32],
+    matrix: &mut [f32],
+) -> (&'a [f32], &'b [f32]) {
+    let (groups, weights_left) = weights.as_chunks::<ROWS>();
+    let (values, values_left) = values.split_at(groups.len() * ROWS * matrix.len());
+    for (weights, values) in groups.iter().zip(values.chunks_exact(ROWS * matrix.len())) {
+        let rows = rows::<ROWS>(values);
+        let (chunks, last) = matrix.as_chunks_mut::<LANES>();
+        for (number, chunk) in chunks.iter_mut().enumerate() {
+            let mut lanes = *chunk;
+            for (weight, (row, _)) in weights.iter().zip(&rows) {
+                for (lane, value) in lanes.iter_mut().zip(row[number]) {
+                    *lane += weight * value;
+                }
+            }
+            *chunk = lanes;
+        }
+        for (number, sum) in last.iter_mut().enumerate() {
+            for (weight, (_, row)) in weights.iter().zip(&rows) {
+                *sum += weight * row[number];
+            }
+        }
+    }
+    (values_left, weights_left)
+}
+
+/// Rows one after the other, each cut into vectors and the rest.
+#[inline(always)]
+fn rows<const ROWS: usize>(values: &[f32]) -> [(&[[f32; LANES]], &[f32]); ROWS] {
+    let length = values.len() / ROWS;
+    std::array::from_fn(|row| values[row * length..][..length].as_chunks())
+}
+
+/// How many products of a row are added up side by side.
+const SPARSE_LANES: usize = 4;
+
+#[inline(always)]
+fn contract_sparse(tensor: SparseTensor<'_>, matrix: &[f32], sums: &mut [f32]) {
+    for (row, places, values) in tensor.rows() {
+        let (places, last_places) = places.as_chunks::<SPARSE_LANES>();
+        let (values, last_values) = values.as_chunks::<SPARSE_LANES>();
+        let mut lanes = [0.0f32; SPARSE_LANES];
+        for (places, values) in places.iter().zip(values) {
+            for ((lane, &place), value) in lanes.iter_mut().zip(places).zip(values) {
+                *lane += value * matrix[place as usize];
+            }
+        }
+        let last = last_places.iter().zip(last_values);
+        let rest: f32 = last.map(|(&place, value)| value * matrix[place as usize]).sum();
+        sums[row] += lanes.iter().sum::<f32>() + rest;
+    }
+}
+
+#[inline(always)]
+fn expand_sparse(tensor: SparseTensor<'_>, weights: &[f32], matrix: &mut [f32]) {
+    for (row, places, values) in tensor.rows() {
+        let weight = weights[row];
+        for (&place, value) in places.iter().zip(values) {
+            matrix[place as usize] += weight * value;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::numeric::tensor::Run;
+
+    /// A tensor of some rows and a matrix, flat, with holes in the tensor, and a vector of rows.
+    fn case() -> impl Strategy<Value = (Vec<f32>, Vec<f32>, Vec<f32>)> {
+        (1usize..20, 1usize..60).prop_flat_map(|(rows, length)| {
+            let value = || prop_oneof![Just(0.0), -1.0f32..1.0];
+            (
+                proptest::collection::vec(value(), rows * length),
+                proptest::collection::vec(value(), length),
+                proptest::collection::vec(value(), rows),
+            )
+        })
+    }
+
+    /// The same contraction, one product after the other.
+    fn contract_plainly(values: &[f32], matrix: &[f32], sums: &mut [f32]) {
+        for (place, value) in values.iter().enumerate() {
+            sums[place / matrix.len()] += value * matrix[place % matrix.len()];
+        }
+    }
+
+    /// The same expansion, one product after the other.
+    fn expand_plainly(values: &[f32], weights: &[f32], matrix: &mut [f32]) {
+        for (place, value) in values.iter().enumerate() {
+            matrix[place % matrix.len()] += value * weights[place / matrix.len()];
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn dense_and_sparse_kernels_agree_with_plain_loops((values, matrix, vector) in case()) {
+            let stored: Vec<usize> = (0..values.len()).filter(|&p| values[p] != 0.0).collect();
+            let runs: Vec<Run> = stored
+                .chunk_by(|a, b| a / matrix.len() == b / matrix.len())
+                .map(|run| Run { row: (run[0] / matrix.len()) as u32, length: run.len() as u32 })
+                .collect();
+            let places: Vec<u32> = stored.iter().map(|p| (p % matrix.len()) as u32).collect();
+            let kept: Vec<f32> = stored.iter().map(|&p| values[p]).collect();
+            let sparse = SparseTensor { runs: &runs, places: &places, values: &kept };
+            let mut expected = (vector.clone(), matrix.clone());
+            contract_plainly(&values, &matrix, &mut expected.0);
+            expand_plainly(&values, &vector, &mut expected.1);
+            for tensor in [Tensor::Dense(&values), Tensor::Sparse(sparse)] {
+                let mut found = (vector.clone(), matrix.clone());
+                contract(tensor, &matrix, &mut found.0);
+                expand(tensor, &vector, &mut found.1);
+                for (a, b) in found.0.iter().zip(&expected.0).chain(found.1.iter().zip(&expected.1)) {
+                    prop_assert!((a - b).abs() < 1e-4);
+                }
+            }
+        }
+    }
+}

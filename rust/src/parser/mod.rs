@@ -1,0 +1,307 @@
+//! From a sentence to its analysis: passes, decoding, and what to do when nothing spans it.
+//!
+//! Several grammars may parse together, over one chart that the first of them prunes.
+
+mod analysis;
+mod around;
+mod fill;
+mod fragments;
+mod members;
+
+pub use analysis::{Analysis, Span, Status, WrittenTree};
+pub use around::TreeChart;
+use fill::Filled;
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+use rustc_hash::FxHashSet;
+
+use crate::cancel::{Cancel, Cancelled};
+use crate::chart::coarse::{CoarseChart, CoarseGrammar};
+use crate::chart::latent::LatentPass;
+use crate::chart::marginals::LabelMarginals;
+use crate::chart::mixture::Mixture;
+use crate::chart::pcfg::{Chart, PcfgPass};
+use crate::chart::rule_posteriors::RulePosteriors;
+use crate::crf::{CrfModel, CrfPass, CrfRules, CrfTrees, TokenAttributes};
+use crate::decode::{
+    Best, Derivation, ExpectedGain, KBest, Node, Objective, PackedForest, PcfgRules, Viterbi,
+};
+use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
+
+/// What is maximised.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Decoder {
+    /// The expected number of right nodes of the binary tree.
+    MaxRecall,
+    /// The expected F1 of labelled brackets.
+    MaxF1,
+    /// The product of the posteriors of rules.
+    MaxRule,
+    /// The probability of the tree.
+    Viterbi,
+}
+
+/// How the answers of several latent models become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Combine {
+    /// By posteriors: those of labelled spans are averaged, those of rules multiplied.
+    Posteriors,
+    /// By trees: the tree whose nodes occur most often in the models' own best ones.
+    Trees,
+}
+
+/// How to parse.
+#[derive(Debug, Clone, Copy)]
+pub struct Options {
+    /// What is maximised.
+    pub decoder: Decoder,
+    /// How the answers of several latent models become one.
+    pub combine: Combine,
+    /// Posteriors below which classes of symbols are dropped after the coarse pass.
+    pub coarse_threshold: f64,
+    /// Posteriors below which symbols are dropped before decoding.
+    pub threshold: f64,
+    /// How many bytes the charts of a sentence may take; see [`fill`].
+    pub memory: usize,
+    /// How many trees are wanted.
+    pub candidates: usize,
+    /// Whether the posteriors of all labelled spans are wanted.
+    pub marginals: bool,
+}
+
+/// How much less is pruned on the second rung.
+const LOOSEN: f64 = 1e-3;
+
+/// How many derivations are looked at for each tree that is wanted, before giving up.
+const DERIVATIONS_PER_TREE: usize = 20;
+
+/// Grammars and what is precomputed from them; shared by threads.
+#[derive(Debug, Clone)]
+pub struct Parser {
+    /// At least one; the first prunes the chart and decides which trees there are.
+    grammars: Vec<Arc<Grammar>>,
+    coarse: Option<CoarseGrammar>,
+    crf: Option<Arc<CrfModel>>,
+}
+
+/// A sentence, which must not be empty.
+#[derive(Debug, Clone, Copy)]
+pub struct Sentence<'a> {
+    /// Its words as grammars know them.
+    pub tokens: &'a [Token],
+    /// Its words as features see them, for a parser that has any.
+    pub attributes: &'a [TokenAttributes],
+}
+
+impl Sentence<'_> {
+    /// The words before a place and those from there on.
+    fn split_at(self, place: usize) -> (Self, Self) {
+        let (tokens, other_tokens) = self.tokens.split_at(place);
+        let (attributes, other_attributes) =
+            self.attributes.split_at(place.min(self.attributes.len()));
+        (Self { tokens, attributes }, Self { tokens: other_tokens, attributes: other_attributes })
+    }
+}
+
+impl<'a> From<&'a [Token]> for Sentence<'a> {
+    fn from(tokens: &'a [Token]) -> Self {
+        Self { tokens, attributes: &[] }
+    }
+}
+
+/// Memory that a thread reuses from sentence to sentence.
+#[derive(Debug, Default)]
+pub struct Workspace {
+    words: Vec<Vec<(SymbolId, f64)>>,
+    /// The words as one of several grammars knows them.
+    member_words: Vec<Vec<(SymbolId, f64)>>,
+    classes: Vec<Vec<(SymbolId, f64)>>,
+    coarse: CoarseChart,
+    pass: PcfgPass,
+    chart: Chart,
+    latent: LatentPass,
+    crf: CrfPass,
+    mixture: Mixture,
+    marginals: LabelMarginals,
+    gain: ExpectedGain,
+    rules: RulePosteriors,
+    best: Best,
+}
+
+impl Parser {
+    /// Prepare a grammar for parsing.
+    pub fn new(grammar: Arc<Grammar>) -> Result<Self, GrammarError> {
+        let coarse = grammar.projection().map(CoarseGrammar::new).transpose()?;
+        Ok(Self { grammars: vec![grammar], coarse, crf: None })
+    }
+
+    /// Parse with another grammar as well, which must have the same backbone and, like all of
+    /// several grammars, latent states.
+    pub fn with(mut self, grammar: Arc<Grammar>) -> Result<Self, GrammarError> {
+        self.grammar().check_backbone(&grammar)?;
+        self.grammars.push(grammar);
+        Ok(self)
+    }
+
+    /// Weigh the trees of the grammar, which must have neither latent states nor unary rules, by
+    /// features of the sentence.
+    pub fn with_crf(mut self, model: Arc<CrfModel>) -> Result<Self, GrammarError> {
+        let expected = self.grammar().rules().number_of_symbols();
+        let found = model.labels.number_of_symbols();
+        if found != expected {
+            return Err(GrammarError::Length { array: "feature labels", expected, found });
+        }
+        if self.grammar().latent().is_some() || !self.grammar().unary().is_empty() {
+            return Err(GrammarError::CrfBackbone);
+        }
+        self.crf = Some(model);
+        Ok(self)
+    }
+
+    /// The first grammar.
+    pub fn grammar(&self) -> &Grammar {
+        &self.grammars[0]
+    }
+
+    /// Parse many sentences on the threads of the current rayon pool; answers are in the order
+    /// of the sentences and do not depend on the number of threads.
+    pub fn analyze_all(
+        &self,
+        sentences: &[Sentence<'_>],
+        options: Options,
+        cancel: &Cancel,
+    ) -> Result<Vec<Analysis>, Cancelled> {
+        sentences
+            .par_iter()
+            .map_init(Workspace::default, |workspace, &sentence| {
+                self.analyze(sentence, options, workspace, cancel)
+            })
+            .collect()
+    }
+
+    /// Parse one sentence.
+    pub fn analyze(
+        &self,
+        sentence: Sentence<'_>,
+        options: Options,
+        workspace: &mut Workspace,
+        cancel: &Cancel,
+    ) -> Result<Analysis, Cancelled> {
+        let asked = options;
+        let loose = Options {
+            coarse_threshold: options.coarse_threshold * LOOSEN,
+            threshold: options.threshold * LOOSEN,
+            ..options
+        };
+        let rungs = [
+            (Status::Parsed, options, false),
+            (Status::Loosened, loose, false),
+            (Status::Smoothed, loose, true),
+        ];
+        let exact = options.coarse_threshold == 0.0 && options.threshold == 0.0;
+        let tags_alone = sentence.tokens.iter().all(|token| matches!(token, Token::Tag(_)));
+        for (status, options, smoothed) in rungs {
+            // A rung that would repeat the one before it.
+            if status == Status::Loosened && exact || status == Status::Smoothed && tags_alone {
+                continue;
+            }
+            self.grammar().emissions().lookup_all(sentence.tokens, smoothed, &mut workspace.words);
+            let status = match self.fill(options, &[], workspace, cancel)? {
+                Filled::Spanned { tightened: false } => status,
+                Filled::Spanned { tightened: true } => Status::Tightened,
+                Filled::NotSpanned => continue,
+                Filled::TooLarge => {
+                    return self.join_halves(sentence, asked, workspace, cancel);
+                }
+            };
+            let rung = (status, smoothed);
+            let status = self.consult(sentence, rung, options, workspace, cancel)?;
+            let decoder = match (options.combine, options.decoder) {
+                // What trees have in common is nodes, not rules.
+                (Combine::Trees, Decoder::MaxRule) if !workspace.mixture.members().is_empty() => {
+                    Decoder::MaxRecall
+                }
+                _ => options.decoder,
+            };
+            let found = self.decode(decoder, options.candidates, workspace, cancel)?;
+            if let Some(mut trees) = found {
+                self.weigh(sentence, smoothed, options.combine, &mut trees, workspace);
+                return Ok(self.finish(status, trees, options, workspace));
+            }
+        }
+        self.join_fragments(options.memory, workspace, cancel)
+    }
+
+    /// The best trees of the chart, or none if pruning broke all of them.
+    fn decode(
+        &self,
+        decoder: Decoder,
+        candidates: usize,
+        workspace: &mut Workspace,
+        cancel: &Cancel,
+    ) -> Result<Option<Vec<Derivation>>, Cancelled> {
+        let Workspace { words, chart, crf, mixture, marginals, gain, rules, best, .. } = workspace;
+        marginals.prepare(self.grammar(), chart);
+        let forest = PackedForest { grammar: self.grammar(), chart, words };
+        match decoder {
+            Decoder::MaxRecall => {
+                gain.prepare_recall(self.grammar(), chart);
+                maximise(forest, gain, best, candidates, cancel)
+            }
+            Decoder::MaxF1 => {
+                gain.prepare_f1(self.grammar(), chart, marginals);
+                maximise(forest, gain, best, candidates, cancel)
+            }
+            Decoder::MaxRule if self.crf.is_some() => {
+                maximise(forest, &CrfRules(crf), best, candidates, cancel)
+            }
+            Decoder::Viterbi if self.crf.is_some() => {
+                maximise(forest, &CrfTrees(crf), best, candidates, cancel)
+            }
+            Decoder::MaxRule if mixture.members().is_empty() => {
+                maximise(forest, &PcfgRules(chart), best, candidates, cancel)
+            }
+            Decoder::MaxRule => maximise(forest, rules, best, candidates, cancel),
+            Decoder::Viterbi => maximise(forest, &Viterbi, best, candidates, cancel),
+        }
+    }
+}
+
+fn maximise<O: Objective>(
+    forest: PackedForest<'_>,
+    objective: &O,
+    best: &mut Best,
+    candidates: usize,
+    cancel: &Cancel,
+) -> Result<Option<Vec<Derivation>>, Cancelled> {
+    best.fill(forest, objective, cancel)?;
+    if candidates <= 1 {
+        return Ok(best.tree(forest, objective).map(|tree| vec![tree]));
+    }
+    let mut ranked = KBest::new(forest, objective, best);
+    let mut trees: Vec<Derivation> = Vec::new();
+    let mut written: FxHashSet<Vec<(u32, u32, u32)>> = FxHashSet::default();
+    for rank in 0..candidates.saturating_mul(DERIVATIONS_PER_TREE) {
+        cancel.check()?;
+        let Some((_, tree)) = ranked.tree(rank) else { break };
+        // Derivations that differ in annotations alone are one tree.
+        if written.insert(brackets(forest.grammar, &tree)) {
+            trees.push(tree);
+            if trees.len() == candidates {
+                break;
+            }
+        }
+    }
+    Ok((!trees.is_empty()).then_some(trees))
+}
+
+/// What a derivation looks like when it is written.
+fn brackets(grammar: &Grammar, tree: &Derivation) -> Vec<(u32, u32, u32)> {
+    let labels = |node: &Node| grammar.output().labels(node.symbol).iter();
+    tree.nodes
+        .iter()
+        .flat_map(|node| labels(node).map(|&label| (label, node.start, node.end)))
+        .collect()
+}

@@ -1,0 +1,90 @@
+//! The aggregate bigram model.
+
+use numpy::{
+    IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
+};
+use pyo3::prelude::*;
+use rayon::ThreadPool;
+
+use crate::python::enter::enter;
+use crate::python::errors::{Exception, IntoPyErr};
+use crate::python::threads::thread_pool;
+use crate::sequence::aggregate_bigram::{Factors, PairCounts, PairCountsError};
+
+impl IntoPyErr for PairCountsError {
+    fn into_py_err(self, py: Python<'_>) -> PyErr {
+        Exception::Input.new_err(py, self)
+    }
+}
+
+/// How often words were seen after others, with a pool of threads to work on it.
+#[pyclass(name = "PairCounts", module = "lpcfg._core", frozen)]
+struct PyPairCounts {
+    counts: PairCounts,
+    pool: ThreadPool,
+}
+
+/// New P(state | first word) and, if asked for, P(second word | state), and the log-likelihood.
+type Step<'py> = (Bound<'py, PyArray2<f32>>, Option<Bound<'py, PyArray2<f32>>>, f64);
+
+#[pymethods]
+impl PyPairCounts {
+    #[new]
+    fn new(
+        py: Python<'_>,
+        offsets: PyReadonlyArray1<'_, i64>,
+        seconds: PyReadonlyArray1<'_, u32>,
+        counts: PyReadonlyArray1<'_, f32>,
+        words: usize,
+        threads: usize,
+    ) -> PyResult<Self> {
+        let (offsets, seconds, counts) =
+            (offsets.as_slice()?, seconds.as_slice()?, counts.as_slice()?);
+        let counts = enter(py, |_| PairCounts::new(offsets, seconds, counts, words))?;
+        Ok(Self { counts, pool: thread_pool(py, threads)? })
+    }
+
+    /// The logarithm of the probability of all second words given the first ones.
+    fn log_likelihood(
+        &self,
+        py: Python<'_>,
+        firsts: PyReadonlyArray2<'_, f32>,
+        seconds: PyReadonlyArray2<'_, f32>,
+    ) -> PyResult<f64> {
+        let factors = factors(&firsts, &seconds)?;
+        enter(py, |cancel| self.pool.install(|| self.counts.log_likelihood(factors, cancel)))
+    }
+
+    /// An iteration of EM: new parameters, and the log-likelihood of the old ones.
+    fn step<'py>(
+        &self,
+        py: Python<'py>,
+        firsts: PyReadonlyArray2<'py, f32>,
+        seconds: PyReadonlyArray2<'py, f32>,
+        update_seconds: bool,
+    ) -> PyResult<Step<'py>> {
+        let factors = factors(&firsts, &seconds)?;
+        let step = enter(py, |cancel| {
+            self.pool.install(|| self.counts.step(factors, update_seconds, cancel))
+        })?;
+        let array = |values: Vec<f32>| {
+            let words = values.len() / factors.states;
+            values.into_pyarray(py).reshape([words, factors.states])
+        };
+        let seconds = step.seconds.map(array).transpose()?;
+        Ok((array(step.firsts)?, seconds, step.log_likelihood))
+    }
+}
+
+fn factors<'a>(
+    firsts: &'a PyReadonlyArray2<'_, f32>,
+    seconds: &'a PyReadonlyArray2<'_, f32>,
+) -> PyResult<Factors<'a>> {
+    let states = firsts.shape()[1];
+    Ok(Factors { states, firsts: firsts.as_slice()?, seconds: seconds.as_slice()? })
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyPairCounts>()
+}

@@ -1,0 +1,139 @@
+//! Trees over span scores.
+
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray3, PyUntypedArrayMethods};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+
+use super::enter::enter;
+use super::errors::{Exception, IntoPyErr};
+use super::threads::thread_pool;
+use crate::span_decoder::{self, Method, Sentence, SpanError};
+
+/// An error in one of several sentences.
+impl IntoPyErr for (usize, SpanError) {
+    fn into_py_err(self, py: Python<'_>) -> PyErr {
+        match self {
+            (_, SpanError::Cancelled(cancelled)) => cancelled.into_py_err(py),
+            (row, error) => Exception::Input.new_err(py, format!("sentence {}: {error}", row + 1)),
+        }
+    }
+}
+
+/// The scores of a sentence: an array of shape words x (words + 1) x labels, or the number of words
+/// and columns of starts, ends, labels and scores.
+#[derive(FromPyObject)]
+enum Scores<'py> {
+    Dense(PyReadonlyArray3<'py, f64>),
+    Sparse(
+        usize,
+        PyReadonlyArray1<'py, u32>,
+        PyReadonlyArray1<'py, u32>,
+        PyReadonlyArray1<'py, u32>,
+        PyReadonlyArray1<'py, f64>,
+    ),
+}
+
+impl Scores<'_> {
+    fn sentence(&self) -> PyResult<Sentence<'_>> {
+        let sentence = match self {
+            Self::Dense(scores) => {
+                let &[words, ends, labels] = scores.shape() else { unreachable!("three axes") };
+                if ends != words + 1 {
+                    let message = format!("{words} starts do not go with {ends} ends");
+                    return Err(PyValueError::new_err(message));
+                }
+                Sentence::Dense { words, labels, scores: scores.as_slice()? }
+            }
+            Self::Sparse(words, starts, ends, labels, scores) => {
+                let sentence = Sentence::Sparse {
+                    words: *words,
+                    starts: starts.as_slice()?,
+                    ends: ends.as_slice()?,
+                    labels: labels.as_slice()?,
+                    scores: scores.as_slice()?,
+                };
+                let lengths = [starts.len(), ends.len(), labels.len(), scores.len()];
+                if lengths.iter().any(|&length| length != lengths[0]) {
+                    let message = format!("columns differ in length: {lengths:?}");
+                    return Err(PyValueError::new_err(message));
+                }
+                sentence
+            }
+        };
+        let (Sentence::Dense { words, .. } | Sentence::Sparse { words, .. }) = sentence;
+        if words == 0 {
+            return Err(PyValueError::new_err("a sentence has at least one word"));
+        }
+        Ok(sentence)
+    }
+}
+
+/// Where the spans of each sentence start, then starts, ends and labels, then the score of each.
+type Trees<'py> = (
+    Bound<'py, PyArray1<i64>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<u32>>,
+    Bound<'py, PyArray1<f64>>,
+);
+
+/// The best trees of sentences, given the scores of their spans.
+#[pyfunction]
+fn decode_spans<'py>(
+    py: Python<'py>,
+    sentences: Vec<Scores<'py>>,
+    none: Option<u32>,
+    greedy: bool,
+    threads: usize,
+) -> PyResult<Trees<'py>> {
+    let sentences: Vec<Sentence<'_>> =
+        sentences.iter().map(Scores::sentence).collect::<PyResult<_>>()?;
+    let method = if greedy { Method::Greedy } else { Method::Exact };
+    let pool = thread_pool(py, threads)?;
+    let trees = enter(py, |cancel| {
+        pool.install(|| span_decoder::decode(&sentences, none, method, cancel))
+    })?;
+    let mut offsets = vec![0];
+    let (mut starts, mut ends, mut labels) = (Vec::new(), Vec::new(), Vec::new());
+    for tree in &trees {
+        for &(start, end, label) in &tree.spans {
+            starts.push(start);
+            ends.push(end);
+            labels.push(label);
+        }
+        offsets.push(labels.len() as i64);
+    }
+    let scores: Vec<f64> = trees.iter().map(|tree| tree.score).collect();
+    Ok((
+        offsets.into_pyarray(py),
+        starts.into_pyarray(py),
+        ends.into_pyarray(py),
+        labels.into_pyarray(py),
+        scores.into_pyarray(py),
+    ))
+}
+
+/// For each sentence the logarithm of the sum over its trees, and the probability of each of its
+/// labelled spans, in the order of the scores.
+#[pyfunction]
+fn span_marginals<'py>(
+    py: Python<'py>,
+    sentences: Vec<Scores<'py>>,
+    none: Option<u32>,
+    threads: usize,
+) -> PyResult<Vec<(f64, Bound<'py, PyArray1<f64>>)>> {
+    let sentences: Vec<Sentence<'_>> =
+        sentences.iter().map(Scores::sentence).collect::<PyResult<_>>()?;
+    let pool = thread_pool(py, threads)?;
+    let found =
+        enter(py, |cancel| pool.install(|| span_decoder::marginals(&sentences, none, cancel)))?;
+    Ok(found
+        .into_iter()
+        .map(|found| (found.log_partition, found.probabilities.into_pyarray(py)))
+        .collect())
+}
+
+pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(decode_spans, module)?)?;
+    module.add_function(wrap_pyfunction!(span_marginals, module)?)
+}
