@@ -25,7 +25,7 @@ def row(name, grammar, seconds):
         path = Path(folder, "model.lpcfg")
         save(grammar, path)
         size = path.stat().st_size / 1e6
-    cells = (f"{len(latent.binary):,}", f"{len(latent.profiles):,}", f"{size:.1f}")
+    cells = (f"{len(latent.binary):,}", f"{len(latent.emission_ratios):,}", f"{size:.1f}")
     print_row(name, f"{scores.f1:.2f}", *cells, f"{seconds:.1f}", f"{speed:.0f}")
 
 

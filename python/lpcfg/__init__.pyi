@@ -68,7 +68,7 @@ from .estimators.clustering.estimator import ClusteringEstimator as ClusteringEs
 from .estimators.crf.estimator import CRFEstimator as CRFEstimator
 from .estimators.crf.parser import CRFParser as CRFParser
 from .estimators.em.estimator import EMEstimator as EMEstimator
-from .estimators.em.latent_trees import Smoothing as Smoothing
+from .estimators.em.smoothing import Smoothing as Smoothing
 from .estimators.em.split_merge import SplitMergeEstimator as SplitMergeEstimator
 from .estimators.features.noise import Noise as Noise
 from .estimators.noisy_models import NoisyModels as NoisyModels

@@ -19,13 +19,13 @@ from lpcfg import ClusteringEstimator, InputError, PCFGEstimator, SpectralCut, T
 from lpcfg.estimators.clustering._clusters import NodeClusters, cluster_nodes
 from lpcfg.estimators.clustering._state_frequencies import StateFrequencies
 from lpcfg.estimators.features.node_projections import NodeProjections
-from lpcfg.estimators.features.word_rows import WordRows
+from lpcfg.estimators.features.lexical_rules import LexicalRules
 from lpcfg.grammar.notation import read_rules
 from lpcfg.grammar.sampling import sample_trees
 
 BANK = Treebank.from_trees(lpcfg.embedded_trees())
 BACKBONE = PCFGEstimator().fit(BANK).grammar_
-WORDS = WordRows(BANK, BACKBONE.lexicon, rare=20)
+WORDS = LexicalRules(BANK, BACKBONE.lexicon, rare=20)
 SMALL = {"states": (4, 4), "min_count": 5, "full_count": 50}
 
 # What comes after the slash is the state, which a tree does not show. The inside of every node
@@ -81,7 +81,7 @@ def test_one_state_is_the_pcfg():
     grammar = ClusteringEstimator(states=(1, 1)).fit(BANK).grammar_
     assert grammar.latent.states.max() == 1
     np.testing.assert_allclose(grammar.latent.binary, BACKBONE.binary_probabilities, rtol=1e-6)
-    np.testing.assert_allclose(grammar.latent.profiles, 1, rtol=1e-5)
+    np.testing.assert_allclose(grammar.latent.emission_ratios, 1, rtol=1e-5)
 
 
 def random_frequencies(seed: int, smoothing: float, choices: int) -> StateFrequencies:
@@ -114,13 +114,13 @@ def test_probabilities_of_every_state_add_up_to_one(seed, smoothing, choices):
     for (a, b, c), start, end in zip(BACKBONE.binary_rules, begins, begins[1:], strict=False):
         tensor = dense.binary[start:end].reshape(states[a], states[b], states[c])
         totals[starts[a] : starts[a + 1]] += tensor.sum(axis=(1, 2))
-    profile_starts = latent.profile_offsets
+    ratio_starts = latent.ratio_offsets
     lexicon = BACKBONE.lexicon
     for symbol, p, row in zip(
-        lexicon.symbols, lexicon.probabilities, latent.entry_profiles, strict=True
+        lexicon.symbols, lexicon.probabilities, latent.entry_ratios, strict=True
     ):
-        profile = latent.profiles[profile_starts[row] : profile_starts[row + 1]]
-        totals[starts[symbol] : starts[symbol + 1]] += p * profile
+        ratio = latent.emission_ratios[ratio_starts[row] : ratio_starts[row + 1]]
+        totals[starts[symbol] : starts[symbol + 1]] += p * ratio
     np.testing.assert_allclose(totals, 1, rtol=1e-4)
 
 
@@ -128,10 +128,10 @@ def test_probabilities_of_every_state_add_up_to_one(seed, smoothing, choices):
 @pytest.mark.parametrize("smoothing", [0.0, 2.0])
 def test_tensors_are_what_counting_node_by_node_gives(smoothing, choices):
     frequencies = random_frequencies(3, smoothing, choices)
-    whole, symbol = frequencies.has_whole, BANK.symbol
+    whole, symbol = frequencies.has_backoff, BANK.symbol
     shares = [
         {state: share for state, share in zip(states, shares, strict=True) if share > 0}
-        for states, shares in zip(frequencies.state.T, frequencies.share.T, strict=True)
+        for states, shares in zip(frequencies.state.T, frequencies.responsibility.T, strict=True)
     ]
     # Where there is a state for all nodes, each of them counts for that one too.
     counted = [own | ({0: 1.0} if whole[symbol[node]] else {}) for node, own in enumerate(shares)]
@@ -204,8 +204,8 @@ def test_a_node_is_in_each_cluster_as_far_as_its_gaussian_says():
     symbol, most = np.zeros(len(points), dtype=int), np.array([3])
     hard = cluster_nodes(symbol, projections, most, np.random.default_rng(0))
     soft = cluster_nodes(symbol, projections, most, np.random.default_rng(0), variance_scale=1.0)
-    assert len(soft.share) == 2  # no node is between all three
-    np.testing.assert_allclose(soft.share.sum(axis=0), 1)
+    assert len(soft.responsibility) == 2  # no node is between all three
+    np.testing.assert_allclose(soft.responsibility.sum(axis=0), 1)
     (cluster,) = hard.cluster
     means = np.stack([points[cluster == number].mean(axis=0) for number in range(3)])
     squares = np.square(points[:, None] - means).sum(axis=2)
@@ -215,10 +215,10 @@ def test_a_node_is_in_each_cluster_as_far_as_its_gaussian_says():
     expected[expected < 0.05] = 0
     expected /= expected.sum(axis=1, keepdims=True)
     found = np.zeros_like(expected)
-    for numbers, shares in zip(soft.cluster, soft.share, strict=True):
+    for numbers, shares in zip(soft.cluster, soft.responsibility, strict=True):
         found[np.arange(len(points)), numbers] += shares
     np.testing.assert_allclose(found, expected, atol=0.02)
-    assert 10 < np.count_nonzero(soft.share[1]) < 200
+    assert 10 < np.count_nonzero(soft.responsibility[1]) < 200
 
 
 def test_a_grammar_parses_and_survives_a_file(tmp_path):
@@ -248,12 +248,12 @@ def soft_clusters(points, most, variance_scale):
 def test_every_node_is_in_a_cluster_and_every_cluster_has_a_node(variance_scale, most):
     points = np.random.default_rng(0).normal(size=600)
     found = soft_clusters(points, most, variance_scale)
-    np.testing.assert_allclose(found.share.sum(axis=0), 1)
-    assert 1 <= len(found.share) <= 4
-    used = np.unique(found.cluster[found.share > 0])
+    np.testing.assert_allclose(found.responsibility.sum(axis=0), 1)
+    assert 1 <= len(found.responsibility) <= 4
+    used = np.unique(found.cluster[found.responsibility > 0])
     np.testing.assert_array_equal(used, np.arange(len(used)))
     # The largest come first.
-    sizes = np.bincount(found.cluster.ravel(), found.share.ravel())
+    sizes = np.bincount(found.cluster.ravel(), found.responsibility.ravel())
     assert (np.diff(sizes) < 1e-6).all()
 
 

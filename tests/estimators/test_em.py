@@ -13,7 +13,8 @@ import lpcfg
 import support.latent_trees as known
 from lpcfg import EMEstimator, PCFGEstimator, Smoothing
 from lpcfg.estimators.em.latent_trees import LatentTrees
-from lpcfg.estimators.em.state_parameters import StateMap, StateParameters, remap, smooth_rules
+from lpcfg.estimators.em.smoothing import smooth_rules
+from lpcfg.estimators.em.state_parameters import StateMap, StateParameters, map_states
 
 BANK = lpcfg.Treebank.from_trees(lpcfg.embedded_trees())
 BACKBONE = PCFGEstimator().fit(BANK).grammar_
@@ -33,7 +34,7 @@ def random_parameters(seed: int) -> StateParameters:
         StateMap(generator.random((m, 1), np.float32), np.full((1, m), 1 / m, np.float32))
         for m in states.tolist()
     ]
-    drawn = remap(TREES.one_state(), maps, BACKBONE.binary_rules, TREES.rows.own_symbols)
+    drawn = map_states(TREES.one_state(), maps, BACKBONE.binary_rules, TREES.lexical_rules.symbols)
     noise = generator.random(len(drawn.binary), np.float32)
     return replace(drawn, binary=drawn.binary * noise)
 
@@ -166,8 +167,8 @@ def test_words_and_rules_of_each_state_add_up_to_one():
 @given(seed=st.integers(0, 10_000))
 def test_splitting_changes_no_probability_and_merging_undoes_it(seed):
     parameters = random_parameters(seed)
-    rules, symbols = BACKBONE.binary_rules, TREES.rows.own_symbols
-    split = remap(parameters, [StateMap.split(m) for m in parameters.states], rules, symbols)
+    rules, symbols = BACKBONE.binary_rules, TREES.lexical_rules.symbols
+    split = map_states(parameters, [StateMap.split(m) for m in parameters.states], rules, symbols)
     before, after = (TREES.expect(each).log_probabilities for each in (parameters, split))
     np.testing.assert_allclose(after, before, rtol=1e-4, atol=1e-4)
     losses = TREES.merge_losses(split)
@@ -176,9 +177,9 @@ def test_splitting_changes_no_probability_and_merging_undoes_it(seed):
         StateMap.merge(np.tile([True, False], m), np.full(2 * m, 0.5 / m))
         for m in parameters.states.tolist()
     ]
-    merged = remap(split, maps, rules, symbols)
+    merged = map_states(split, maps, rules, symbols)
     np.testing.assert_array_equal(merged.states, parameters.states)
-    for name in ("roots", "binary", "words"):
+    for name in ("roots", "binary", "emission_ratios"):
         np.testing.assert_allclose(
             getattr(merged, name), getattr(parameters, name), rtol=1e-4, atol=1e-6
         )

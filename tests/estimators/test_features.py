@@ -1,11 +1,20 @@
 """Head rules and features against their definitions, node by node."""
 
+import hashlib
+
 import numpy as np
 import pytest
 
-from lpcfg import Transform, Treebank, embedded_trees
-from lpcfg.estimators.features._tree_nodes import TreeNodes, combine
-from lpcfg.estimators.features.feature_sets import COMPACT, FULL, INSIDE, OUTSIDE
+from lpcfg import SpectralEstimator, Transform, Treebank, embedded_trees, load, save
+from lpcfg.estimators.features._tree_nodes import TreeNodes, hash_rows
+from lpcfg.estimators.features.feature_sets import (
+    COMPACT,
+    FEATURE_SETS,
+    FULL,
+    INSIDE_GROUPS,
+    OUTSIDE_GROUPS,
+    FeatureSet,
+)
 from lpcfg.treebank.head_rules import HeadRules
 
 RULES = HeadRules()
@@ -95,7 +104,7 @@ DEFINITIONS = {
 
 @pytest.mark.parametrize("name", DEFINITIONS)
 def test_keys_are_equal_where_the_features_are(nodes, name):
-    keys = (INSIDE | OUTSIDE)[name](nodes).tolist()
+    keys = (INSIDE_GROUPS | OUTSIDE_GROUPS)[name](nodes).tolist()
     values = [DEFINITIONS[name](nodes, node) for node in range(len(keys))]
     assert [key == -1 for key in keys] == [value is None for value in values]
     pairs = set(zip(keys, values, strict=True))
@@ -111,6 +120,79 @@ def test_every_group_has_a_key_for_every_node(nodes, features):
         assert column.min() >= -1
 
 
-def test_combined_keys_depend_on_the_order():
+def test_hashes_depend_on_the_order():
     one, two = np.array([1]), np.array([2])
-    assert combine(one, two) != combine(two, one)
+    assert hash_rows(one, two) != hash_rows(two, one)
+
+
+# The names of feature sets and groups are stored in models. What a name means never changes: a
+# failure here means that a new group or set needs a name of its own, not that these need an update
+# (unless the embedded trees, on which groups are pinned, have changed).
+PINNED_SETS = {
+    "compact": (
+        "word left-fragment right-fragment",
+        "parent-rule grandparent-rules great-grandparent-rules",
+    ),
+    "full": (
+        "word left-child right-child rule left-fragment right-fragment head-tag length",
+        "parent-rule grandparent-rules great-grandparent-rules parent grandparent"
+        " outside-head-tag widths",
+    ),
+}
+PINNED_GROUPS = {
+    "word": "7316fb093a6a",
+    "left-child": "8a4c4462136b",
+    "right-child": "5063aa7c4699",
+    "rule": "788ab5a78251",
+    "left-fragment": "32978b7f292a",
+    "right-fragment": "3a89d89d15f9",
+    "head-tag": "cb5a347e8977",
+    "length": "08a121003461",
+    "parent-rule": "452d2cb0fac2",
+    "grandparent-rules": "68dd28e0a820",
+    "great-grandparent-rules": "a80b5ddbe408",
+    "parent": "36894095d60b",
+    "grandparent": "90ea29763989",
+    "outside-head-tag": "bf24883b84a6",
+    "widths": "49e68b9d2af4",
+}
+
+
+@pytest.mark.parametrize("name", PINNED_SETS)
+def test_named_sets_keep_their_groups(name):
+    inside, outside = (tuple(groups.split()) for groups in PINNED_SETS[name])
+    assert FeatureSet.named(name) == FeatureSet(inside, outside)
+    assert FEATURE_SETS[name].provenance == {
+        "set": name,
+        "inside": list(inside),
+        "outside": list(outside),
+    }
+
+
+@pytest.mark.parametrize("name", PINNED_GROUPS)
+def test_named_groups_keep_their_meaning(nodes, name):
+    """The nodes that share a feature, as a digest: features are numbered as they are met."""
+    keys = (INSIDE_GROUPS | OUTSIDE_GROUPS)[name](nodes)
+    _, first, place = np.unique(keys, return_index=True, return_inverse=True)
+    numbers = np.argsort(np.argsort(first))[place].astype("<u4")
+    assert hashlib.sha256(numbers.tobytes()).hexdigest()[:12] == PINNED_GROUPS[name]
+
+
+def test_every_named_group_is_pinned():
+    assert set(PINNED_GROUPS) == set(INSIDE_GROUPS) | set(OUTSIDE_GROUPS)
+
+
+def test_a_saved_model_says_which_features_it_was_trained_with(tmp_path):
+    bank = Treebank.from_trees(TREES[:20])
+
+    def parity(nodes):
+        return nodes.left_width % 2
+
+    own = FeatureSet(inside=("rule", parity), outside=("parent",))
+    for features, stored in (
+        ("full", FULL.provenance),
+        (COMPACT, COMPACT.provenance),
+        (own, {"set": "custom", "inside": ["rule", "parity"], "outside": ["parent"]}),
+    ):
+        save(SpectralEstimator(features=features).fit(bank).grammar_, tmp_path / "model.lpcfg")
+        assert load(tmp_path / "model.lpcfg").provenance["features"] == stored

@@ -23,7 +23,7 @@ SPECTRAL = SpectralEstimator(cut=lpcfg.SpectralCut(min_count=5, full_count=50))
 
 def test_dropout_leaves_features_out_and_keeps_their_mean():
     features = scipy.sparse.csr_array(np.full((1000, 20), 3.0))
-    dropped = Noise("dropout", 0.2).drop(features, np.random.default_rng(0)).toarray()
+    dropped = Noise("dropout", 0.2).drop_features(features, np.random.default_rng(0)).toarray()
     assert set(np.unique(dropped)) == {0.0, 3.0 / 0.8}
     assert (dropped == 0).mean() == pytest.approx(0.2, abs=0.01)
     assert dropped.mean() == pytest.approx(3, rel=0.02)
@@ -40,7 +40,7 @@ def test_gaussian_noise_is_as_large_as_sigma_says(kind):
     generator = np.random.default_rng(0)
     rows = generator.normal(scale=[0.1, 10], size=(20_000, 2)).astype(np.float32)
     rows -= rows.mean(axis=0)
-    noise = Noise(kind, 0.15).disturb(rows, generator) - rows
+    noise = Noise(kind, 0.15).perturb_projections(rows, generator) - rows
     expected = 0.15 * rows.std(axis=0)
     np.testing.assert_allclose(noise.std(axis=0), expected, rtol=0.03)
     np.testing.assert_allclose(noise.mean(axis=0), 0, atol=1e-3)
@@ -63,8 +63,8 @@ def test_aligned_projections_correlate_in_pairs_only(seed, kind):
     latent = generator.normal(size=(200, 3))
     rows = [(latent + generator.normal(size=latent.shape)).astype(np.float32) for _ in range(2)]
     projections = NodeProjections(*rows, np.array([[1.0, 1, 1], [1, 1, 0]]), np.ones(2))
-    noisy = projections.disturbed(symbol, Noise(kind, 0.2), generator).aligned(symbol)
-    result = Projections.of(symbol, noisy)
+    noisy = projections.with_noise(symbol, Noise(kind, 0.2), generator).aligned(symbol)
+    result = Projections.from_nodes(symbol, noisy)
     for chosen, rank in enumerate((3, 2)):
         own = symbol == chosen
         moment = result.inside[own].T @ result.outside[own] / own.sum()

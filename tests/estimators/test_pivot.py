@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_limits
 import lpcfg
 import support.latent_trees as known
 from lpcfg import EMEstimator, InputError, LexiconOptions, PCFGEstimator, PivotEstimator, Treebank
-from lpcfg.estimators.em.latent_trees import Smoothing
+from lpcfg.estimators.em.smoothing import Smoothing
 from lpcfg.estimators.features.feature_sets import COMPACT, FeatureSet
 from lpcfg.estimators.pivot._rules import mix_states
 from lpcfg.estimators.pivot._states import match_states
@@ -68,14 +68,14 @@ def named_parameters(grammar, treebank) -> dict[tuple[str, ...], float]:
         )
         for rule, start, end in zip(rules, begins, begins[1:], strict=False)
     }
-    starts, words = latent.profile_offsets, {}
+    starts, words = latent.ratio_offsets, {}
     for word in treebank.words:
         emission = grammar.lexicon.emission(word, False)
         for entry in range(*grammar.lexicon.offsets[emission : emission + 2]):
-            row = latent.entry_profiles[entry]
-            profile = latent.profiles[starts[row] : starts[row + 1]]
+            row = latent.entry_ratios[entry]
+            ratio = latent.emission_ratios[starts[row] : starts[row + 1]]
             name = names[grammar.lexicon.symbols[entry]]
-            words[name, word] = grammar.lexicon.probabilities[entry] * profile
+            words[name, word] = grammar.lexicon.probabilities[entry] * ratio
     evidence = {
         "A": tensors["A", "P", "Q"].sum(axis=(1, 2)),
         "P": words["P", "a"],
@@ -171,7 +171,7 @@ def test_one_state_is_the_pcfg():
     grammar = PivotEstimator(states=(1, 1)).fit(BANK).grammar_
     pcfg = PCFGEstimator().fit(BANK).grammar_
     np.testing.assert_allclose(grammar.latent.binary, pcfg.binary_probabilities, rtol=1e-5)
-    np.testing.assert_allclose(grammar.latent.profiles, 1, rtol=1e-5)
+    np.testing.assert_allclose(grammar.latent.emission_ratios, 1, rtol=1e-5)
 
 
 def test_the_same_seed_gives_the_same_grammar_to_the_bit_whatever_the_threads():

@@ -5,7 +5,7 @@ import pytest
 
 from lpcfg import LexiconOptions, Transform, Tree, Treebank, embedded_trees
 from lpcfg.errors import InputError
-from lpcfg.estimators.features._feature_matrix import FeatureMatrix
+from lpcfg.estimators.features.node_features import FeatureMatrix
 from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.estimators.spectral.estimator import SpectralCut, SpectralEstimator
@@ -60,7 +60,7 @@ def test_one_state_a_symbol_is_the_pcfg():
     pcfg = PCFGEstimator().fit(treebank).grammar_
     assert grammar.latent.states.max() == 1
     np.testing.assert_allclose(grammar.latent.binary, pcfg.binary_probabilities, rtol=1e-6)
-    np.testing.assert_allclose(grammar.latent.profiles, 1, rtol=1e-6)
+    np.testing.assert_allclose(grammar.latent.emission_ratios, 1, rtol=1e-6)
     np.testing.assert_allclose(grammar.latent.roots, pcfg.roots, rtol=1e-6)
 
 
@@ -120,7 +120,7 @@ def test_rare_words_may_all_be_replaced_by_their_classes():
     treebank = Treebank.from_trees(embedded_trees())
     lexicon = LexiconOptions.plain(rare=10**6)
     latent = SpectralEstimator(lexicon=lexicon).fit(treebank).grammar_.latent
-    assert np.isfinite(latent.profiles).all()
+    assert np.isfinite(latent.emission_ratios).all()
 
 
 def test_tag_emissions_are_sums_over_words():
@@ -130,12 +130,12 @@ def test_tag_emissions_are_sums_over_words():
         .grammar_
     )
     latent, lexicon = grammar.latent, grammar.lexicon
-    starts, places = latent.profile_offsets, latent.state_offsets
+    starts, places = latent.ratio_offsets, latent.state_offsets
     for symbol in np.unique(lexicon.symbols).tolist():
         entries = np.flatnonzero(lexicon.symbols == symbol)
-        profiles = latent.entry_profiles[entries]
-        assert set(latent.profile_symbols[profiles].tolist()) == {symbol}
-        vectors = (latent.profiles[starts[row] : starts[row + 1]] for row in profiles)
+        rows = latent.entry_ratios[entries]
+        assert set(latent.ratio_symbols[rows].tolist()) == {symbol}
+        vectors = (latent.emission_ratios[starts[row] : starts[row + 1]] for row in rows)
         total = sum(map(np.multiply, lexicon.probabilities[entries], vectors))
         own = latent.tag_emissions[places[symbol] : places[symbol + 1]]
         np.testing.assert_allclose(own, total, atol=1e-5)
@@ -145,8 +145,8 @@ def test_tensors_are_the_interpolated_moments_of_their_nodes():
     treebank = sample(500, 3)
     path = estimator().path(treebank)
     grammar = path.cut(replace(UNSMOOTHED, smoothing=3.0, ridge=0.1))
-    trust = path.projections.trust(0.1)[treebank.symbol]
-    inside, outside = path.projections.inside, path.projections.outside * trust
+    shrinkage = path.projections.shrinkage(0.1)[treebank.symbol]
+    inside, outside = path.projections.inside, path.projections.outside * shrinkage
     offsets = grammar.latent.tensor_offsets(grammar.binary_rules)
     for row, rule in enumerate(grammar.binary_rules):
         own = treebank.right >= 0

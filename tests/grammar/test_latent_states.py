@@ -40,7 +40,7 @@ def with_states(backbone: Grammar, count: int, kind="probabilistic") -> Grammar:
     def spread(values, times, divide=1):
         return np.repeat(np.asarray(values, dtype=np.float32) / divide, times)
 
-    lexicon_symbols, entry_profiles = np.unique(backbone.lexicon.symbols, return_inverse=True)
+    lexicon_symbols, entry_ratios = np.unique(backbone.lexicon.symbols, return_inverse=True)
     return replace(
         backbone,
         latent=LatentStates(
@@ -50,9 +50,9 @@ def with_states(backbone: Grammar, count: int, kind="probabilistic") -> Grammar:
             binary=spread(backbone.binary_probabilities, count**3, count**2),
             binary_counts=np.full(len(backbone.binary_rules), count**3, dtype=np.uint32),
             binary_positions=np.zeros(0, dtype=np.uint32),
-            profiles=np.ones(len(lexicon_symbols) * count, dtype=np.float32),
-            profile_symbols=lexicon_symbols.astype(np.uint32),
-            entry_profiles=entry_profiles.astype(np.uint32),
+            emission_ratios=np.ones(len(lexicon_symbols) * count, dtype=np.float32),
+            ratio_symbols=lexicon_symbols.astype(np.uint32),
+            entry_ratios=entry_ratios.astype(np.uint32),
             tag_emissions=spread(preterminal, count),
         ),
     )

@@ -20,7 +20,7 @@ GRAMMAR = ClusteringEstimator(states=(3, 3), min_count=5, full_count=50).fit(BAN
 def brute_force_states(grammar, treebank):
     """The likeliest state of each node of one tree, by trying all states of all nodes."""
     lexicon, latent = grammar.lexicon, grammar.latent.dense(grammar.binary_rules)
-    begins, profiles = latent.tensor_offsets(grammar.binary_rules), latent.profile_offsets
+    begins, ratios = latent.tensor_offsets(grammar.binary_rules), latent.ratio_offsets
     rules = grammar.binary_rules.tolist()
     sizes = latent.states[treebank.symbol].tolist()
     factors = []
@@ -30,8 +30,8 @@ def brute_force_states(grammar, treebank):
             emission = lexicon.emission(treebank.words[treebank.word[node]])
             entries = slice(*lexicon.offsets[emission : emission + 2])
             entry = entries.start + lexicon.symbols[entries].tolist().index(symbol)
-            row = latent.entry_profiles[entry]
-            factors.append(((node,), latent.profiles[profiles[row] : profiles[row + 1]]))
+            row = latent.entry_ratios[entry]
+            factors.append(((node,), latent.emission_ratios[ratios[row] : ratios[row + 1]]))
         else:
             row = rules.index([symbol, *treebank.symbol[[left, right]].tolist()])
             tensor = latent.binary[begins[row] : begins[row + 1]]

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from lpcfg import LexiconOptions, Parser, SpectralCut, SpectralEstimator, Transform, Tree, Treebank
-from lpcfg.estimators.features._tree_nodes import combine
+from lpcfg.estimators.features._tree_nodes import hash_rows
 from lpcfg.estimators.features.feature_sets import FeatureSet
 
 TRANSFORM = Transform(vertical=0, horizontal=0)
@@ -133,7 +133,7 @@ def inside_tree(nodes):
     key = nodes.rule.copy()
     for level in nodes.upwards():
         inner = level[bank.left[level] >= 0]
-        key[inner] = combine(key[inner], key[bank.left[inner]], key[bank.right[inner]])
+        key[inner] = hash_rows(key[inner], key[bank.left[inner]], key[bank.right[inner]])
     return key
 
 
@@ -145,7 +145,7 @@ def outside_tree(nodes):
         below = level[bank.parent[level] >= 0]
         above = bank.parent[below]
         sibling = np.where(nodes.side[below] == 0, bank.right[above], bank.left[above])
-        key[below] = combine(key[above], nodes.side[below], nodes.symbol[above], inside[sibling])
+        key[below] = hash_rows(key[above], nodes.side[below], nodes.symbol[above], inside[sibling])
     return key
 
 
@@ -165,7 +165,7 @@ def estimator(**options) -> SpectralEstimator:
 def latent_probabilities(grammar, treebank) -> np.ndarray:
     """The probability of each tree under a grammar with latent states, node by node."""
     lexicon, latent = grammar.lexicon, grammar.latent.dense(grammar.binary_rules)
-    starts, profile_starts = latent.state_offsets, latent.profile_offsets
+    starts, ratio_starts = latent.state_offsets, latent.ratio_offsets
     tensor_starts = latent.tensor_offsets(grammar.binary_rules)
     binary = {tuple(rule): row for row, rule in enumerate(grammar.binary_rules.tolist())}
     vectors, result = {}, []
@@ -177,9 +177,9 @@ def latent_probabilities(grammar, treebank) -> np.ndarray:
             emission = lexicon.emission(word, bool(treebank.start[node] == 0))
             entries = slice(*lexicon.offsets[emission : emission + 2])
             entry = entries.start + lexicon.symbols[entries].tolist().index(symbol)
-            row = latent.entry_profiles[entry]
-            profile = latent.profiles[profile_starts[row] : profile_starts[row + 1]]
-            vectors[node] = lexicon.probabilities[entry] * profile
+            row = latent.entry_ratios[entry]
+            ratio = latent.emission_ratios[ratio_starts[row] : ratio_starts[row + 1]]
+            vectors[node] = lexicon.probabilities[entry] * ratio
         else:
             row = binary[symbol, int(treebank.symbol[left]), int(treebank.symbol[right])]
             tensor = latent.binary[tensor_starts[row] : tensor_starts[row + 1]]

@@ -13,7 +13,7 @@ from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.clustering.estimator import ClusteringEstimator
 from lpcfg.estimators.crf.estimator import CRFEstimator
 from lpcfg.estimators.em.estimator import EMEstimator
-from lpcfg.estimators.em.latent_trees import Smoothing
+from lpcfg.estimators.em.smoothing import Smoothing
 from lpcfg.estimators.em.split_merge import SplitMergeEstimator
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.estimators.pivot.estimator import PivotEstimator

@@ -10,7 +10,7 @@ from lpcfg.cli._common import count, given, number, progress, say, several
 from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.clustering.estimator import ClusteringEstimator
-from lpcfg.estimators.features.noise import NOISES
+from lpcfg.estimators.features.noise import NOISE_KINDS
 from lpcfg.estimators.noisy_models import NoisyModels, projecting
 from lpcfg.io.parser_file import holds_parser
 from lpcfg.treebank.transform import Transform
@@ -34,7 +34,7 @@ def add_family(parser: argparse.ArgumentParser, about: str) -> None:
         "--noise",
         type=several(str),
         metavar="KIND[,KIND...]",
-        help=f"{about}; the kinds are {', '.join(NOISES)}",
+        help=f"{about}; the kinds are {', '.join(NOISE_KINDS)}",
     )
     group.add_argument(
         "--sigma",

@@ -17,7 +17,7 @@ from lpcfg._threads import one_thread, thread_count
 from lpcfg.errors import InputError, ModelFileError
 from lpcfg.estimators.base import Estimator, Transformed
 from lpcfg.estimators.features.feature_sets import FeatureSet
-from lpcfg.estimators.features.noise import NOISES, Noise, NoiseKind
+from lpcfg.estimators.features.noise import NOISE_KINDS, Noise, NoiseKind
 from lpcfg.estimators.features.projected_treebank import ProjectedTreebank, ProjectingEstimator
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io.grammar_file import is_model_file, load_provenance, save
@@ -81,7 +81,7 @@ class NoisyModels:
     """
 
     estimator: ProjectingEstimator
-    kinds: Sequence[NoiseKind] = NOISES
+    kinds: Sequence[NoiseKind] = NOISE_KINDS
     sigmas: Sequence[float] = (0.05, 0.1, 0.15, 0.2)
     models: int = 20
     transforms: Sequence[Transform] = ()

@@ -1,48 +1,60 @@
-"""Parameters over latent states, beside the backbone PCFG of a grammar."""
+"""Parameters over latent states, which turn the backbone PCFG of a grammar into an L-PCFG."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lpcfg._columns import offsets
 from lpcfg.errors import GrammarError, InputError
 
 __all__ = ["Kind", "LatentStates", "StoredTensors", "refuse_unary_rules", "store_tensors"]
 
 Kind = Literal["linear", "probabilistic"]
 
+# The names that some arrays have in model files and in the core.
+_STORED_NAMES = {
+    "emission_ratios": "profiles",
+    "ratio_symbols": "profile_symbols",
+    "entry_ratios": "entry_profiles",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class LatentStates:
-    """Parameters over latent states, each buffer holding those of all rules one after the other.
+    """The parameters pi, t and q of an L-PCFG, as flat arrays.
 
-    ``kind``: ``"probabilistic"`` parameters are non-negative; ``"linear"`` ones are right only up
-    to an invertible transform of each symbol's states and may be negative.
-    ``states``: how many states each symbol has.
-    ``roots``: the root vectors of all symbols; zero for symbols that are never a root.
-    ``binary``: the stored values of the tensor (parent, left, right state) of each binary rule.
-    ``binary_counts``: how many values are stored of each rule: all, in C order, or fewer.
-    ``binary_positions``: of the rules with fewer, the ascending places of these in C order.
-    ``profiles``: what words tell about the state of their preterminals, vectors that share words
-    and classes of words.
-    ``profile_symbols``: the symbol that each profile belongs to.
-    ``entry_profiles``: the profile of each entry of the lexicon.
-    ``tag_emissions``: for each preterminal the vector of its tag alone, the sum over its words;
-    zero for other symbols.
+    The definition is that of Cohen & Collins (2014, section 3.1), but that each symbol has a number
+    of states of its own. The probability of a tree is pi . f(root), where the inside vector of a
+    preterminal is f(a -> x) = q(a -> x), and that of an interminal
+    f(a -> b c)[i] = sum over j, k of t(a -> b c)[i, j, k] f(b)[j] f(c)[k]. There are no unary rules.
 
-    The probability of a tree is root . f(tree), where f of a preterminal is the probability of its
-    word in the lexicon times the profile, and f(a -> b c)[i] = sum over j, k of
-    T[i, j, k] f(b)[j] f(c)[k]. There are no unary rules.
+    ``kind``: the parameters of a ``"probabilistic"`` grammar are probabilities. Those of a
+    ``"linear"`` one, which the spectral estimator makes, are probabilities up to an unknown
+    invertible transform of each symbol's states, and may be negative.
+    ``states``: the number of states of each symbol.
+    ``roots``: the root vectors pi(a) of all symbols; zero for symbols that are never a root.
+    ``binary``: the stored values of the tensors t(a -> b c) of all binary rules of the backbone,
+    with axes (parent's, left child's, right child's state).
+    ``binary_counts``: the number of values stored of each tensor: all of them in C order, or those
+    that are not zero.
+    ``binary_positions``: for tensors stored sparsely, the ascending positions of the values in C
+    order.
+    ``emission_ratios``: vectors of emission likelihood ratios q(a -> x | a, h) / q(a -> x | a),
+    whose denominator is in the lexicon. Entries of the lexicon may share a vector.
+    ``ratio_symbols``: the preterminal symbol of each of these vectors.
+    ``entry_ratios``: the vector of each entry of the lexicon.
+    ``tag_emissions``: for each preterminal the sum of q(a -> x) over its words, for sentences of
+    tags without words; zero for interminals.
 
-    >>> one, zero = np.ones(1, dtype=np.float32), np.zeros(1, dtype=np.uint32)
-    >>> latent = LatentStates(
-    ...     "linear", zero + 1, one, one, zero + 1, zero[:0], one, zero, zero, one
-    ... )
-    >>> latent.size
-    4
+    >>> from lpcfg import ClusteringEstimator, Treebank, embedded_trees
+    >>> bank = Treebank.from_trees(embedded_trees())
+    >>> ClusteringEstimator(states=(4, 4), min_count=5, full_count=50).fit(bank).grammar_.latent
+    <LatentStates: probabilistic, 1 to 5 states for each of 103 symbols, ... parameters>
     """
 
     kind: Kind
@@ -51,42 +63,57 @@ class LatentStates:
     binary: NDArray[np.float32]
     binary_counts: NDArray[np.uint32]
     binary_positions: NDArray[np.uint32]
-    profiles: NDArray[np.float32]
-    profile_symbols: NDArray[np.uint32]
-    entry_profiles: NDArray[np.uint32]
+    emission_ratios: NDArray[np.float32]
+    ratio_symbols: NDArray[np.uint32]
+    entry_ratios: NDArray[np.uint32]
     tag_emissions: NDArray[np.float32]
 
     def __post_init__(self) -> None:
-        """Check the numbers; the core checks all lengths and indices against the grammar."""
         if self.kind not in get_args(Kind):
             raise GrammarError(f"latent states must be linear or probabilistic, not {self.kind!r}")
-        for name in ("roots", "binary", "profiles", "tag_emissions"):
+        for name in ("roots", "binary", "emission_ratios", "tag_emissions"):
             values = getattr(self, name)
-            # A sum shows a value that is not finite without a mask of the size of the buffer.
+            # The sum is finite only if all values are, and needs no mask of the size of the array.
             if values.ndim != 1 or not np.isfinite(values.sum(dtype=np.float64)):
                 raise GrammarError(f"{name} must be a flat array of finite numbers")
             if self.kind == "probabilistic" and values.min(initial=0.0) < 0:
                 raise GrammarError(f"{name} of probabilistic latent states must not be negative")
 
+        # The core checks all lengths and indices against the grammar.
+
+    def __repr__(self) -> str:
+        numbers = f"{self.states.min(initial=1)} to {self.states.max(initial=1)}"
+        return (
+            f"<LatentStates: {self.kind}, {numbers} states for each of {len(self.states)} symbols, "
+            f"{self.size} parameters>"
+        )
+
     @property
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """All arrays by name.
+        """All arrays, by the names that they have in model files and in the core.
 
         >>> none = np.zeros(0, dtype=np.float32)
-        >>> len(LatentStates("linear", *[none] * 9).arrays)
-        9
+        >>> list(LatentStates("linear", *[none] * 9).arrays)[:3]
+        ['states', 'roots', 'binary']
         """
-        return {field.name: getattr(self, field.name) for field in fields(self)[1:]}
+        names = [field.name for field in fields(self)[1:]]
+        return {_STORED_NAMES.get(name, name): getattr(self, name) for name in names}
+
+    @classmethod
+    def from_arrays(cls, kind: Kind, arrays: Mapping[str, NDArray[Any]]) -> LatentStates:
+        """The inverse of :attr:`arrays`.
+
+        >>> none = np.zeros(0, dtype=np.float32)
+        >>> LatentStates.from_arrays("linear", LatentStates("linear", *[none] * 9).arrays).size
+        0
+        """
+        names = [field.name for field in fields(cls)[1:]]
+        return cls(kind, **{name: arrays[_STORED_NAMES.get(name, name)] for name in names})
 
     @property
     def size(self) -> int:
-        """How many parameters there are.
-
-        >>> none = np.zeros(0, dtype=np.float32)
-        >>> LatentStates("linear", *[none] * 9).size
-        0
-        """
-        return sum(map(len, (self.roots, self.binary, self.profiles, self.tag_emissions)))
+        """The number of stored parameters."""
+        return sum(map(len, (self.roots, self.binary, self.emission_ratios, self.tag_emissions)))
 
     @property
     def state_offsets(self) -> NDArray[np.int64]:
@@ -96,31 +123,31 @@ class LatentStates:
         >>> LatentStates("linear", np.array([2, 3]), *[none] * 8).state_offsets
         array([0, 2, 5])
         """
-        return _offsets(self.states)
+        return offsets(self.states)
 
     @property
-    def profile_offsets(self) -> NDArray[np.int64]:
-        """Where each profile begins.
+    def ratio_offsets(self) -> NDArray[np.int64]:
+        """Where each vector of ``emission_ratios`` begins.
 
         >>> none, symbols = np.zeros(0, dtype=np.float32), np.array([1, 0, 1])
         >>> latent = LatentStates("linear", np.array([2, 3]), *[none] * 5, symbols, none, none)
-        >>> latent.profile_offsets
+        >>> latent.ratio_offsets
         array([0, 3, 5, 8])
         """
-        return _offsets(self.states[self.profile_symbols])
+        return offsets(self.states[self.ratio_symbols])
 
     def tensor_offsets(self, rules: NDArray[np.integer]) -> NDArray[np.int64]:
-        """Where the tensors of binary rules, rows of symbols, begin if all are dense.
+        """Where the tensor of each binary rule (a row of symbols) begins if all are dense.
 
         >>> none = np.zeros(0, dtype=np.float32)
         >>> latent = LatentStates("linear", np.array([2, 3]), *[none] * 8)
         >>> latent.tensor_offsets(np.array([[0, 1, 1], [0, 0, 1]]))
         array([ 0, 18, 30])
         """
-        return _offsets(self.states.astype(np.int64)[rules].prod(axis=1))
+        return offsets(self.states.astype(np.int64)[rules].prod(axis=1))
 
     def sparse(self, rules: NDArray[np.integer], density: float = 0.25) -> LatentStates:
-        """The same with only the non-zero values of tensors that have at most this share of them.
+        """The same with tensors stored sparsely if at most this fraction of values is not zero.
 
         >>> none, values = np.zeros(0, dtype=np.float32), np.array([0, 0, 5, 0], dtype=np.float32)
         >>> latent = LatentStates("linear", np.array([2, 1]), none, values, np.array([4]), none,
@@ -128,13 +155,13 @@ class LatentStates:
         >>> latent.sparse(np.array([[0, 0, 1]])).arrays["binary_positions"]
         array([2], dtype=uint32)
         """
-        dense, offsets = self.dense(rules), self.tensor_offsets(rules)
+        dense, begins = self.dense(rules), self.tensor_offsets(rules)
         places = np.flatnonzero(dense.binary)
-        stored = store_tensors(places, dense.binary[places], offsets, density)
+        stored = store_tensors(places, dense.binary[places], begins, density)
         return replace(dense, **stored._asdict())
 
     def dense(self, rules: NDArray[np.integer]) -> LatentStates:
-        """The same with all values of all tensors: the inverse of :meth:`sparse`.
+        """The same with all values of all tensors stored: the inverse of :meth:`sparse`.
 
         >>> none, values = np.zeros(0, dtype=np.float32), np.array([5], dtype=np.float32)
         >>> latent = LatentStates("linear", np.array([2, 1]), none, values, np.array([1]),
@@ -142,16 +169,16 @@ class LatentStates:
         >>> latent.dense(np.array([[0, 0, 1]])).binary
         array([0., 0., 5., 0.], dtype=float32)
         """
-        offsets = self.tensor_offsets(rules)
-        sizes, counts = np.diff(offsets), self.binary_counts.astype(np.int64)
+        begins = self.tensor_offsets(rules)
+        sizes, counts = np.diff(begins), self.binary_counts.astype(np.int64)
         if len(counts) != len(sizes) or np.any(counts > sizes):
             raise GrammarError("the tensors of the latent states are not those of these rules")
         if np.array_equal(counts, sizes):
             return self
-        places = np.arange(len(self.binary)) - np.repeat(_offsets(counts)[:-1], counts)
+        places = np.arange(len(self.binary)) - np.repeat(offsets(counts)[:-1], counts)
         places[np.repeat(counts < sizes, counts)] = self.binary_positions
-        values = np.zeros(offsets[-1], dtype=np.float32)
-        values[np.repeat(offsets[:-1], counts) + places] = self.binary
+        values = np.zeros(begins[-1], dtype=np.float32)
+        values[np.repeat(begins[:-1], counts) + places] = self.binary
         return replace(
             self,
             binary=values,
@@ -161,12 +188,7 @@ class LatentStates:
 
 
 class StoredTensors(NamedTuple):
-    """The fields of :class:`LatentStates` that are about binary rules.
-
-    >>> none = np.zeros(0, dtype=np.float32)
-    >>> list(StoredTensors(none, none, none)._asdict())
-    ['binary', 'binary_counts', 'binary_positions']
-    """
+    """The fields of :class:`LatentStates` that concern binary rules."""
 
     binary: NDArray[np.float32]
     binary_counts: NDArray[np.uint32]
@@ -176,33 +198,34 @@ class StoredTensors(NamedTuple):
 def store_tensors(
     places: NDArray[np.int64],
     values: NDArray[np.number],
-    offsets: NDArray[np.int64],
+    begins: NDArray[np.int64],
     density: float = 0.25,
 ) -> StoredTensors:
-    """Tensors from the ascending places of their non-zero values, if all lay one after the other.
+    """Tensors from their values that are not zero.
 
-    ``offsets``: where the tensors begin, and where the last one ends.
-    ``density``: tensors with at most this share of non-zero values are kept sparse.
+    ``places``: the ascending positions of the values in all tensors, flat and concatenated.
+    ``begins``: where each tensor begins there, and where the last one ends.
+    ``density``: tensors are stored sparsely if at most this fraction of values is not zero.
 
     >>> store_tensors(np.array([2, 4, 5]), np.array([5, 6, 7]), np.array([0, 4, 6]))
     StoredTensors(binary=array([5., 6., 7.], dtype=float32),
                   binary_counts=array([1, 2], dtype=uint32),
                   binary_positions=array([2], dtype=uint32))
     """
-    sizes, rule = np.diff(offsets), np.searchsorted(offsets, places, side="right") - 1
+    sizes, rule = np.diff(begins), np.searchsorted(begins, places, side="right") - 1
     counts = np.bincount(rule, minlength=len(sizes))
-    thin = (counts < sizes) & (counts <= density * sizes)
-    stored = np.where(thin, counts, sizes)
-    within = places - offsets[rule]
-    rank = np.arange(len(places)) - _offsets(counts)[rule]
-    starts = _offsets(stored)
+    sparse = (counts < sizes) & (counts <= density * sizes)
+    stored = np.where(sparse, counts, sizes)
+    within = places - begins[rule]
+    rank = np.arange(len(places)) - offsets(counts)[rule]
+    starts = offsets(stored)
     binary = np.zeros(starts[-1], dtype=np.float32)
-    binary[starts[rule] + np.where(thin[rule], rank, within)] = values
-    return StoredTensors(binary, stored.astype(np.uint32), within[thin[rule]].astype(np.uint32))
+    binary[starts[rule] + np.where(sparse[rule], rank, within)] = values
+    return StoredTensors(binary, stored.astype(np.uint32), within[sparse[rule]].astype(np.uint32))
 
 
 def refuse_unary_rules(rules: NDArray[np.integer], what: str = "latent states") -> None:
-    """Raise an :class:`InputError` if a backbone for latent states, or others, has unary rules.
+    """Raise an :class:`InputError` if there are unary rules; ``what`` cannot be used with them.
 
     >>> refuse_unary_rules(np.array([[0, 1]]))
     Traceback (most recent call last):
@@ -211,7 +234,3 @@ unary chains
     """
     if len(rules):
         raise InputError(f"{what} do not go with unary rules; let Transform collapse unary chains")
-
-
-def _offsets(sizes: NDArray[np.integer]) -> NDArray[np.int64]:
-    return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])

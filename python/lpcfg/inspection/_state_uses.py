@@ -118,13 +118,13 @@ class StateUses:
         (('a', 'b'), array([0.43, 0.07]))
         """
         latent, lexicon = self.latent, self.grammar.lexicon
-        sizes = latent.states.astype(np.int64)[latent.profile_symbols]
-        begins = latent.profile_offsets
+        sizes = latent.states.astype(np.int64)[latent.ratio_symbols]
+        begins = latent.ratio_offsets
         place = np.arange(begins[-1]) + np.repeat(
-            latent.state_offsets[latent.profile_symbols] - begins[:-1], sizes
+            latent.state_offsets[latent.ratio_symbols] - begins[:-1], sizes
         )
-        uses = np.add.reduceat(visits[place] * latent.profiles, begins[:-1])
-        entries = lexicon.probabilities * uses[latent.entry_profiles]
+        uses = np.add.reduceat(visits[place] * latent.emission_ratios, begins[:-1])
+        entries = lexicon.probabilities * uses[latent.entry_ratios]
         # Emissions may be without entries, so differences of sums, not sums of parts.
         sums: Floats = np.diff(np.append(0.0, np.cumsum(entries))[lexicon.offsets])
         return sums

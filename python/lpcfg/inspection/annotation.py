@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from lpcfg._columns import distinct_rows
 from lpcfg.errors import GrammarError
 from lpcfg.estimators.em.latent_trees import LatentTrees
-from lpcfg.estimators.features.word_rows import word_emissions
+from lpcfg.estimators.features.lexical_rules import node_emissions
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates
 from lpcfg.treebank.forest import gather_trees
@@ -80,7 +80,7 @@ def _in_terms_of(grammar: Grammar, treebank: Treebank) -> tuple[Treebank, NDArra
     known[inner] &= (bank.right[inner] >= 0) & _among(rules, tuple(grammar.binary_rules.T))
     lexicon = grammar.lexicon
     emission = np.repeat(np.arange(len(lexicon.offsets) - 1), np.diff(lexicon.offsets))
-    words = word_emissions(bank, lexicon, leaves)[0]
+    words = node_emissions(bank, lexicon, leaves)[0]
     known[leaves] &= _among((words, symbol[leaves]), (emission, lexicon.symbols))
     return bank, np.logical_and.reduceat(known, bank.tree_offsets[:-1])
 

@@ -200,4 +200,4 @@ def _latent(file: ModelFile, document: dict[str, Any]) -> LatentStates:
         )
     types = {name: kind for kind, names in _LATENT.items() for name in names}
     arrays = {name: file.array(f"latent.{name}", kind, (None,)) for name, kind in types.items()}
-    return LatentStates(kind=document["latent"], **arrays)
+    return LatentStates.from_arrays(document["latent"], arrays)

@@ -57,7 +57,7 @@ def right_branching(
     states = np.arange(n_states)
     # The states of S and of its word are the same: most of a tensor is zero.
     positions = (states[:, None] * (n_states + 1) * n_states + states).ravel()
-    lexicon, profiles = _lexicon(parameters.emissions, words, unknown)
+    lexicon, ratios = _lexicon(parameters.emissions, words, unknown)
     entries = len(lexicon.symbols)
     return Grammar(
         symbols=_SYMBOLS,
@@ -78,9 +78,9 @@ def right_branching(
             binary_positions=np.tile(positions if n_states > 1 else positions[:0], 2).astype(
                 np.uint32
             ),
-            profiles=profiles.astype(np.float32).ravel(),
-            profile_symbols=lexicon.symbols.astype(np.uint32),
-            entry_profiles=np.arange(entries, dtype=np.uint32),
+            emission_ratios=ratios.astype(np.float32).ravel(),
+            ratio_symbols=lexicon.symbols.astype(np.uint32),
+            entry_ratios=np.arange(entries, dtype=np.uint32),
             tag_emissions=np.repeat(np.array([0, 1, 1], dtype=np.float32), n_states),
         ),
         provenance={"estimator": "hmm"},
@@ -90,7 +90,7 @@ def right_branching(
 def _lexicon(
     emissions: NDArray[np.float64], words: Sequence[str], unknown: bool
 ) -> tuple[Lexicon, NDArray[np.float64]]:
-    """An entry for each word and each of its two symbols, and the entries' profiles."""
+    """An entry for each word and each of its two symbols, and the entries' emission ratios."""
     means = emissions.mean(axis=0)
     possible = np.append(means > 0, unknown)
     probabilities = np.append(means, 1.0)[possible]

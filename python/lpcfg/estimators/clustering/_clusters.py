@@ -1,4 +1,8 @@
-"""Cluster the nodes of each symbol by their projections (Narayan & Cohen 2015, step 2)."""
+"""Cluster the projections of each symbol's nodes (Narayan & Cohen 2015, figure 2, step 2).
+
+Nodes may also be assigned softly, by the posteriors of a Gaussian mixture, as section 7 of the
+paper suggests.
+"""
 
 from __future__ import annotations
 
@@ -16,16 +20,14 @@ __all__ = ["NodeClusters", "cluster_nodes"]
 
 
 class NodeClusters(NamedTuple):
-    """The clusters of nodes among those of their symbols: a column for each node.
+    """The clusters of each node, among those of its symbol.
 
-    A node is in each of its clusters with a share; these add up to 1.
-
-    >>> NodeClusters(np.array([[2, 0]]), np.ones((1, 2))).cluster.shape  # two nodes, a cluster each
-    (1, 2)
+    Columns are nodes. Row k has the k-th likeliest cluster of each node, and its responsibility
+    for the node: P(cluster | node), which sums to 1 over the rows.
     """
 
     cluster: NDArray[np.int64]
-    share: NDArray[np.float64]
+    responsibility: NDArray[np.float64]
 
 
 def cluster_nodes(
@@ -38,71 +40,75 @@ def cluster_nodes(
     variance_scale: float = 0.0,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> NodeClusters:
-    """The clusters of each node among those of its symbol, the largest first.
+    """Cluster the nodes of each symbol by k-means; clusters are numbered by size, largest first.
 
-    ``clusters``: how many each symbol may have; where fewer projections differ, it has fewer.
-    ``restarts``: the best of so many runs of k-means is taken.
-    ``variance_scale``: where it is zero, each node is in one cluster. Otherwise clusters are
-    Gaussians, all of one variance in all directions, which is so many times that of the nodes
-    around the centres; a node is in the likeliest clusters, up to four that have a twentieth of it
-    or more.
+    The points are the concatenations of inside and outside projections.
+
+    ``clusters``: the largest number of clusters of each symbol; there are fewer if there are fewer
+    distinct points.
+    ``restarts``: the number of k-means runs with different initial centres; the best one is used.
+    ``variance_scale``: 0 assigns each node to one cluster. Otherwise clusters are the components of
+    a mixture of spherical Gaussians with a common variance: this number times the mean squared
+    distance of the points from their centres per dimension. A node has up to four clusters, the
+    likeliest one and others whose responsibilities are at least 0.05.
 
     >>> rows = np.array([[0], [0], [9], [9.5], [9]], dtype=np.float32)
     >>> projections = NodeProjections(rows, rows, np.ones((1, 1)), np.ones(1))
     >>> cluster_nodes(np.zeros(5, int), projections, np.array([2]), np.random.default_rng(0))
-    NodeClusters(cluster=array([[1, 1, 0, 0, 0]]), share=array([[1., 1., 1., 1., 1.]]))
+    NodeClusters(cluster=array([[1, 1, 0, 0, 0]]),
+                 responsibility=array([[1., 1., 1., 1., 1.]]))
     """
-    # A node that is in no cluster of many is in the only one.
-    found = np.zeros((_MOST, len(symbol)), dtype=np.int64)
-    share = np.zeros(found.shape)
-    share[0] = 1
-    # Seeds are drawn for all symbols, so that no symbol's clusters depend on another's.
+    # Symbols that are not clustered have one cluster.
+    found = np.zeros((_MAX_CLUSTERS, len(symbol)), dtype=np.int64)
+    responsibility = np.zeros(found.shape)
+    responsibility[0] = 1
+    # Drawn for all symbols, so that the clusters of a symbol do not depend on other symbols.
     seeds = generator.integers(2**31, size=len(clusters)).tolist()
     nodes, ranks = nodes_by_symbol(symbol, len(clusters)), projections.ranks
     with one_thread():
         for chosen in progress(np.flatnonzero((clusters > 1) & (ranks > 0)).tolist()):
             own = nodes[chosen]
             points = np.hstack(
-                [rows[own, : ranks[chosen]] for rows in (projections.inside, projections.outside)]
+                [side[own, : ranks[chosen]] for side in (projections.inside, projections.outside)]
             )
-            likeliest, shares = _shares(
+            likeliest, posterior = _cluster_points(
                 points, int(clusters[chosen]), restarts, variance_scale, seeds[chosen]
             )
-            places = slice(likeliest.shape[1])
-            found[places, own] = likeliest.T
-            share[places, own] = shares.T
-    used = share.any(axis=1)
-    return NodeClusters(np.where(share > 0, found, 0)[used], share[used])
+            rows = slice(likeliest.shape[1])
+            found[rows, own] = likeliest.T
+            responsibility[rows, own] = posterior.T
+    used = responsibility.any(axis=1)
+    return NodeClusters(np.where(responsibility > 0, found, 0)[used], responsibility[used])
 
 
-#: A node is in no more clusters than this, and in none of which it has less than this of it.
-_MOST = 4
-_LEAST = 0.05
+#: The largest number of clusters of a node, and their smallest responsibility.
+_MAX_CLUSTERS = 4
+_MIN_RESPONSIBILITY = 0.05
 
 
-def _shares(
+def _cluster_points(
     points: NDArray[np.float32], clusters: int, restarts: int, variance_scale: float, seed: int
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The likeliest clusters of each point, and how much of it is in each; large ones are first."""
-    # Loading scikit-learn takes a second, which only training should cost.
+    """The likeliest clusters of each point, and their responsibilities."""
+    # Importing scikit-learn takes a second, which only training should cost.
     from sklearn.cluster import KMeans
 
-    # Many nodes have the same features: each distinct point is worked on once, with its weight.
+    # Many nodes have the same features: distinct points are clustered, weighted by their counts.
     distinct, place, weight = _distinct_points(points)
     means = KMeans(min(clusters, len(distinct)), n_init=restarts, random_state=seed)
     means.fit(distinct, sample_weight=weight.astype(np.float32))
-    shares = np.eye(means.n_clusters)[means.labels_]
+    posterior = np.eye(means.n_clusters)[means.labels_]
     variance = variance_scale * means.inertia_ / points.size
     if variance > 0:
         squares = means.transform(distinct).astype(np.float64) ** 2
-        # k-means may leave a cluster empty, in which no point is.
+        # The prior of a cluster that k-means left empty is zero.
         with np.errstate(divide="ignore"):
-            logs = np.log(weight @ shares) - squares / (2 * variance)
-        shares = scipy.special.softmax(logs, axis=1)
-    likeliest = np.argsort(-shares, axis=1, kind="stable")[:, :_MOST]
-    kept = np.take_along_axis(shares, likeliest, axis=1)
-    # The likeliest stays, however little of a point is in each of many.
-    kept[:, 1:][kept[:, 1:] < _LEAST] = 0
+            logs = np.log(weight @ posterior) - squares / (2 * variance)
+        posterior = scipy.special.softmax(logs, axis=1)
+    likeliest = np.argsort(-posterior, axis=1, kind="stable")[:, :_MAX_CLUSTERS]
+    kept = np.take_along_axis(posterior, likeliest, axis=1)
+    # The likeliest cluster is always kept.
+    kept[:, 1:][kept[:, 1:] < _MIN_RESPONSIBILITY] = 0
     kept /= kept.sum(axis=1, keepdims=True)
     sizes = np.bincount(likeliest.ravel(), (weight[:, None] * kept).ravel(), means.n_clusters)
     rank = np.empty(len(sizes), dtype=np.int64)
@@ -113,10 +119,9 @@ def _shares(
 def _distinct_points(
     points: NDArray[np.float32],
 ) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows; which of them each row is; how many it counts."""
-    # One number for each row sorts many times faster than the row does. Of 64 bits, those of two
-    # rows that differ are all but never the same, and if they were, only a point would be moved.
-    # Zero is added to make zeros of minus zeros.
+    """The distinct rows, the index of each row among them, and their counts."""
+    # Sorting a 64-bit hash per row is many times faster than sorting rows. A collision is next to
+    # impossible, and would only move a point. Adding zero turns minus zeros into zeros.
     bits = np.ascontiguousarray(points + np.float32(0)).view(np.uint32).astype(np.uint64)
     factors = np.random.default_rng(0).integers(2**63, size=bits.shape[1], dtype=np.uint64)
     keys = bits @ (2 * factors + 1)

@@ -1,7 +1,7 @@
 """Expectation maximisation over trees, and split-merge training (Petrov et al. 2006)."""
 
 from lpcfg.estimators.em.estimator import EMEstimator
-from lpcfg.estimators.em.latent_trees import Smoothing
+from lpcfg.estimators.em.smoothing import Smoothing
 from lpcfg.estimators.em.split_merge import SplitMergeEstimator
 
 __all__ = [

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg.errors import InputError
-from lpcfg.estimators.em.latent_trees import LatentTrees, Smoothing
-from lpcfg.estimators.em.state_parameters import StateMap, StateParameters, remap
+from lpcfg.estimators.em.latent_trees import LatentTrees
+from lpcfg.estimators.em.smoothing import Smoothing
+from lpcfg.estimators.em.state_parameters import StateMap, StateParameters, map_states
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.estimators.state_numbers import states_by_symbol
 from lpcfg.grammar.grammar import Grammar
@@ -34,15 +35,15 @@ def break_symmetry(
     array([ True])
     """
 
-    def disturbed(values: NDArray[np.float32]) -> NDArray[np.float32]:
+    def perturbed(values: NDArray[np.float32]) -> NDArray[np.float32]:
         factors = generator.random(values.shape, dtype=np.float32)
         return values * (np.float32(1 - amount) + np.float32(2 * amount) * factors)
 
     return replace(
         parameters,
-        roots=disturbed(parameters.roots),
-        binary=disturbed(parameters.binary),
-        words=disturbed(parameters.words),
+        roots=perturbed(parameters.roots),
+        binary=perturbed(parameters.binary),
+        emission_ratios=perturbed(parameters.emission_ratios),
     )
 
 
@@ -178,7 +179,7 @@ class EMEstimator:
             StateMap(np.ones((count, 1), np.float32), np.full((1, count), 1 / count, np.float32))
             for count in states
         ]
-        rules, symbols = trees.backbone.binary_rules, trees.rows.own_symbols
+        rules, symbols = trees.backbone.binary_rules, trees.lexical_rules.symbols
         return break_symmetry(
-            remap(trees.one_state(), maps, rules, symbols), self.symmetry_breaking, generator
+            map_states(trees.one_state(), maps, rules, symbols), self.symmetry_breaking, generator
         )

@@ -1,4 +1,4 @@
-"""The trees of a treebank, over whose latent states EM takes expectations."""
+"""The E-step and M-step of EM over the latent states of treebank trees (Matsuzaki et al. 2005)."""
 
 from __future__ import annotations
 
@@ -9,70 +9,33 @@ import scipy
 from numpy.typing import NDArray
 
 from lpcfg import _core
+from lpcfg._columns import offsets
 from lpcfg._threads import thread_count
-from lpcfg.errors import GrammarError, InputError
-from lpcfg.estimators.em.state_parameters import StateParameters, offsets, smooth_rules
-from lpcfg.estimators.features.emission_ratios import StateProfiles
-from lpcfg.estimators.features.word_rows import WordRows
+from lpcfg.errors import GrammarError
+from lpcfg.estimators.em.smoothing import Smoothing, smooth_rules
+from lpcfg.estimators.em.state_parameters import StateParameters
+from lpcfg.estimators.features.emission_ratios import EmissionLikelihoodRatios
+from lpcfg.estimators.features.lexical_rules import LexicalRules
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates, refuse_unary_rules
 from lpcfg.treebank.forest import gather_trees
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["Expectations", "LatentTrees", "Smoothing"]
+__all__ = ["Expectations", "LatentTrees"]
 
 Floats = NDArray[np.float32]
 
-# Probabilities below this become zero: they matter to nobody, and zeros cost no time.
+# Smaller probabilities become zero: they change no result, and zeros are skipped.
 _NEGLIGIBLE = 1e-9
-
-
-@dataclass(frozen=True)
-class Smoothing:
-    """How far estimates for what is rare lean on those for what is common.
-
-    ``rules``: see :func:`~lpcfg.estimators.em.state_parameters.smooth_rules`; at the end of
-    training only.
-    ``words``, ``classes``: strengths, in tokens, of the priors of what a word, or a class of
-    words, tells about the state; in every step.
-    ``rare``: words seen up to so often speak for the classes of unknown words.
-
-    >>> Smoothing.none().words
-    0.0
-    """
-
-    rules: float = 5.0
-    words: float = 2.0
-    classes: float = 2.0
-    rare: int = 20
-
-    def __post_init__(self) -> None:
-        for name in ("rules", "words", "classes", "rare"):
-            if not getattr(self, name) >= 0:
-                value = getattr(self, name)
-                raise InputError(f"smoothing ({name}) must not be negative, but is {value}")
-
-    @classmethod
-    def none(cls) -> Smoothing:
-        """Relative frequencies as they are: EM then never lowers the likelihood.
-
-        >>> Smoothing.none().rules
-        0.0
-        """
-        return cls(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
 class Expectations:
-    """What is expected of the latent states of trees under some parameters.
+    """The result of an E-step.
 
     ``log_probabilities``: of each tree.
-    ``roots``, ``binary``: expected counts, in the form of the parameters.
-    ``leaves``: a row for each preterminal node with the probabilities of its states.
-
-    >>> none = np.zeros(0)
-    >>> Expectations(np.array([-2.0, -3.0]), none, none, none).log_likelihood
-    -5.0
+    ``roots``, ``binary``: expected counts, in the layout of :class:`.StateParameters`.
+    ``leaves``: the posterior state probabilities of each preterminal node, as rows.
     """
 
     log_probabilities: NDArray[np.float64]
@@ -82,17 +45,21 @@ class Expectations:
 
     @property
     def log_likelihood(self) -> float:
-        """The log-probability of all trees.
+        """The log-likelihood of the treebank.
 
         >>> none = np.zeros(0)
-        >>> Expectations(none, none, none, none).log_likelihood
-        0.0
+        >>> Expectations(np.array([-2.0, -3.0]), none, none, none).log_likelihood
+        -5.0
         """
         return float(self.log_probabilities.sum())
 
 
 class LatentTrees:
-    """Trees with the rule or the word of each node looked up in their backbone PCFG.
+    """The trees of a treebank, indexed by the rules of their backbone PCFG, for EM.
+
+    ``smoothing``: see :class:`~lpcfg.estimators.em.smoothing.Smoothing`.
+    ``chosen``: the numbers of the trees to use; all by default.
+    ``n_jobs``: the number of threads of the E-step; -1 for one per core.
 
     >>> from lpcfg import PCFGEstimator, embedded_trees
     >>> bank = Treebank.from_trees(embedded_trees())
@@ -111,7 +78,6 @@ class LatentTrees:
         chosen: NDArray[np.int64] | None = None,
         n_jobs: int = -1,
     ) -> None:
-        """Index a treebank, or only the trees whose numbers are ``chosen``."""
         refuse_unary_rules(backbone.unary_rules)
         if treebank.symbols != backbone.symbols:
             raise GrammarError(
@@ -120,56 +86,58 @@ class LatentTrees:
             )
         self.backbone = backbone
         self.smoothing = smoothing or Smoothing()
-        rows = WordRows(treebank, backbone.lexicon, self.smoothing.rare)
-        event = _events(treebank, backbone, rows)
+        lexical_rules = LexicalRules(treebank, backbone.lexicon, self.smoothing.rare)
+        rule = _node_rules(treebank, backbone, lexical_rules)
         if chosen is not None:
             nodes, _ = gather_trees(treebank.tree_offsets, chosen)
             leaf = treebank.left < 0
-            rows = rows.of((np.cumsum(leaf) - 1)[nodes[leaf[nodes]]])
-            treebank, event = treebank.subset(chosen), event[nodes]
-        self.rows = rows
+            lexical_rules = lexical_rules.restricted_to(
+                (np.cumsum(leaf) - 1)[nodes[leaf[nodes]]]
+            )
+            treebank, rule = treebank.subset(chosen), rule[nodes]
+        self.lexical_rules = lexical_rules
         inner, size = treebank.left >= 0, len(treebank.symbols)
         leaves = treebank.symbol[~inner]
         self._leaf_symbols = scipy.sparse.csr_array(
             (np.ones(len(leaves)), (leaves, np.arange(len(leaves)))),
             shape=(size, len(leaves)),
         )
-        self._rule_counts = np.bincount(event[inner], minlength=len(backbone.binary_rules))
+        self._rule_counts = np.bincount(rule[inner], minlength=len(backbone.binary_rules))
         self._core = _core.LatentTrees(
             symbol=treebank.symbol,
             left=treebank.left,
             right=treebank.right,
-            event=event,
+            event=rule,
             tree_offsets=treebank.tree_offsets,
             rules=np.ascontiguousarray(backbone.binary_rules),
-            emission_symbols=rows.own_symbols.astype(np.uint32),
+            emission_symbols=lexical_rules.symbols.astype(np.uint32),
             symbols=size,
             threads=thread_count(n_jobs),
         )
 
     def one_state(self) -> StateParameters:
-        """The backbone itself, as an L-PCFG with one state a symbol.
+        """The backbone PCFG as an L-PCFG with one state per symbol.
 
         >>> from lpcfg import PCFGEstimator, Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
-        >>> LatentTrees(bank, PCFGEstimator().fit(bank).grammar_).one_state().shares
+        >>> LatentTrees(bank, PCFGEstimator().fit(bank).grammar_).one_state().state_priors
         array([1.])
         """
         return StateParameters(
             states=np.ones(len(self.backbone.symbols), dtype=np.int64),
             roots=self.backbone.roots.astype(np.float32),
             binary=self.backbone.binary_probabilities.astype(np.float32),
-            words=np.ones((len(self.rows.own_symbols), 1), dtype=np.float32),
-            shares=np.ones(len(self.backbone.symbols)),
+            emission_ratios=np.ones((len(self.lexical_rules.symbols), 1), dtype=np.float32),
+            state_priors=np.ones(len(self.backbone.symbols)),
         )
 
     def parameters_of(self, latent: LatentStates) -> StateParameters:
-        """The parameters of a probabilistic grammar with the same backbone, to go on from.
+        """The parameters of a probabilistic grammar with the same backbone, to start EM from.
 
         >>> from lpcfg import PCFGEstimator, Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
         >>> trees = LatentTrees(bank, PCFGEstimator().fit(bank).grammar_)
-        >>> trees.parameters_of(trees.grammar(trees.one_state()).latent).words
+        >>> trees.parameters_of(trees.grammar(trees.one_state()).latent).emission_ratios
         array([[1.]], dtype=float32)
         """
         if latent.kind != "probabilistic":
@@ -178,24 +146,26 @@ class LatentTrees:
                 "start from a grammar by EM, split-merge, clustering or pivot"
             )
         states = latent.states.astype(np.int64)
-        words = np.zeros((len(self.rows.own_symbols), states.max()), dtype=np.float32)
-        mask = np.arange(states.max()) < states[self.rows.own_symbols][:, None]
-        profile = latent.entry_profiles[self.rows.own_entries]
-        starts, sizes = latent.profile_offsets[profile], states[self.rows.own_symbols]
+        symbols, entries = self.lexical_rules.symbols, self.lexical_rules.entries
+        ratios = np.zeros((len(symbols), states.max()), dtype=np.float32)
+        mask = np.arange(states.max()) < states[symbols][:, None]
+        starts, sizes = latent.ratio_offsets[latent.entry_ratios[entries]], states[symbols]
         places = np.repeat(starts - offsets(sizes)[:-1], sizes) + np.arange(sizes.sum())
-        words[mask] = latent.profiles[places]
+        ratios[mask] = latent.emission_ratios[places]
         parameters = StateParameters(
             states=states,
             roots=latent.roots,
             binary=latent.dense(self.backbone.binary_rules).binary,
-            words=words,
-            shares=np.zeros(int(states.sum())),
+            emission_ratios=ratios,
+            state_priors=np.zeros(int(states.sum())),
         )
-        # Shares of states are not stored: they are what the trees make them.
-        return replace(parameters, shares=self._shares(self.expect(parameters), states)[1])
+        # A grammar does not store state priors; they are those expected in the trees.
+        return replace(
+            parameters, state_priors=self._state_priors(self.expect(parameters), states)[1]
+        )
 
     def expect(self, parameters: StateParameters) -> Expectations:
-        """The E-step.
+        """The E-step: expected counts under the parameters, by the inside-outside algorithm.
 
         >>> from lpcfg import PCFGEstimator, Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
@@ -206,7 +176,7 @@ class LatentTrees:
         return Expectations(**self._core.expect(self._arrays(parameters)))
 
     def posteriors(self, parameters: StateParameters) -> Floats:
-        """The probabilities of all nodes' states, one node after the other.
+        """The posterior state probabilities of all nodes, concatenated.
 
         >>> from lpcfg import PCFGEstimator, Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
@@ -217,7 +187,7 @@ class LatentTrees:
         return self._core.posteriors(self._arrays(parameters))
 
     def maximise(self, expectations: Expectations, states: NDArray[np.int64]) -> StateParameters:
-        """The M-step: relative frequencies of what was expected; words are smoothed.
+        """The M-step: relative frequencies of the expected counts; emission ratios are smoothed.
 
         >>> from lpcfg import PCFGEstimator, Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
@@ -225,24 +195,25 @@ class LatentTrees:
         >>> trees.maximise(trees.expect(trees.one_state()), np.array([1])).roots
         array([1.], dtype=float32)
         """
-        totals, shares = self._shares(expectations, states)
+        totals, state_priors = self._state_priors(expectations, states)
         row_states, row_lengths = _tensor_rows(states, self.backbone.binary_rules)
         inverse = np.divide(1, totals, out=np.zeros_like(totals), where=totals > 0)
         binary = expectations.binary * np.repeat(inverse[row_states], row_lengths)
-        first = self.rows.first_own
-        profiles = self._profiles(expectations, states, shares)
+        first = self.lexical_rules.first_observed
+        ratios = self._emission_ratios(expectations, states, state_priors)
         return StateParameters(
             states=states,
             roots=(expectations.roots / expectations.roots.sum()).astype(np.float32),
             binary=np.where(binary < _NEGLIGIBLE, 0, binary).astype(np.float32),
-            words=profiles.smoothed(self.smoothing.words, self.smoothing.classes)[first:],
-            shares=shares,
+            emission_ratios=ratios.smoothed(self.smoothing.words, self.smoothing.classes)[first:],
+            state_priors=state_priors,
         )
 
     def merge_losses(self, parameters: StateParameters) -> NDArray[np.float64]:
-        """About how much log-likelihood merging each state with the next would cost.
+        """The approximate loss in log-likelihood of merging each state with the next.
 
-        Only states at even places have a partner to be merged with.
+        The merging criterion of Petrov et al. (2006). States are split in pairs: only the values of
+        those with even numbers are used.
 
         >>> from lpcfg import PCFGEstimator, Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
@@ -250,7 +221,7 @@ class LatentTrees:
         >>> trees.merge_losses(trees.one_state())
         array([0.])
         """
-        return self._core.merge_losses(self._arrays(parameters), parameters.shares)
+        return self._core.merge_losses(self._arrays(parameters), parameters.state_priors)
 
     def smoothed(self, parameters: StateParameters) -> StateParameters:
         """The parameters with smoothed rules.
@@ -273,10 +244,10 @@ class LatentTrees:
     def grammar(
         self, parameters: StateParameters, expectations: Expectations | None = None
     ) -> Grammar:
-        """The grammar that the parameters amount to, smoothed.
+        """The grammar with these parameters, smoothed.
 
-        Words lean on their classes, which parameters do not have: they are counted by what is
-        expected, under the parameters if it is not given.
+        ``expectations``: from which the emission ratios are estimated again, as the parameters have
+        none of word classes; by default those under the parameters.
 
         >>> from lpcfg import PCFGEstimator, Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
@@ -286,8 +257,8 @@ class LatentTrees:
         """
         states = parameters.states
         expected = self.expect(parameters) if expectations is None else expectations
-        profiles = self._profiles(expected, states, parameters.shares)
-        emissions = profiles.emission_vectors(
+        ratios = self._emission_ratios(expected, states, parameters.state_priors)
+        emissions = ratios.emission_parameters(
             states, self.smoothing.words, self.smoothing.classes, normalise=True
         )
         rules = self.backbone.binary_rules
@@ -305,19 +276,20 @@ class LatentTrees:
     def _arrays(
         self, parameters: StateParameters
     ) -> tuple[NDArray[np.uint32], Floats, Floats, Floats]:
-        symbols, entries = self.rows.own_symbols, self.rows.own_entries
-        words = parameters.words * self.rows.lexicon.probabilities[entries, None]
+        symbols, entries = self.lexical_rules.symbols, self.lexical_rules.entries
+        probabilities = self.lexical_rules.lexicon.probabilities
+        emissions = parameters.emission_ratios * probabilities[entries, None]
         return (
             parameters.states.astype(np.uint32),
             parameters.roots,
             parameters.binary,
-            words[parameters.mask[symbols]].astype(np.float32),
+            emissions[parameters.mask[symbols]].astype(np.float32),
         )
 
-    def _shares(
+    def _state_priors(
         self, expectations: Expectations, states: NDArray[np.int64]
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """How often each symbol's states are expected, and their shares of the symbol."""
+        """The expected counts of all symbols' states, and p(state | symbol)."""
         row_states, row_lengths = _tensor_rows(states, self.backbone.binary_rules)
         total = int(states.sum())
         totals = np.zeros(total)
@@ -332,22 +304,25 @@ class LatentTrees:
         even = np.repeat(1 / states, states)
         return totals, np.divide(totals, sums, out=even, where=sums > 0)
 
-    def _profiles(
+    def _emission_ratios(
         self,
         expectations: Expectations,
         states: NDArray[np.int64],
-        shares: NDArray[np.float64],
-    ) -> StateProfiles:
+        state_priors: NDArray[np.float64],
+    ) -> EmissionLikelihoodRatios:
         leaves = expectations.leaves
         mask = np.arange(leaves.shape[1]) < states[:, None]
         inverse = np.zeros(mask.shape, dtype=np.float32)
-        inverse[mask] = 1 / np.maximum(shares, np.finfo(np.float32).tiny)
+        inverse[mask] = 1 / np.maximum(state_priors, np.finfo(np.float32).tiny)
         symbols = self._leaf_symbols.tocsc().indices
-        return StateProfiles(self.rows, leaves * inverse[symbols], np.ones(leaves.shape[1]))
+        vectors = leaves * inverse[symbols]
+        return EmissionLikelihoodRatios(self.lexical_rules, vectors, np.ones(leaves.shape[1]))
 
 
-def _events(treebank: Treebank, backbone: Grammar, rows: WordRows) -> NDArray[np.uint32]:
-    """The rule of each inner node, the own row of each preterminal."""
+def _node_rules(
+    treebank: Treebank, backbone: Grammar, lexical_rules: LexicalRules
+) -> NDArray[np.uint32]:
+    """The binary rule of each interminal node, the observed lexical rule of each preterminal."""
     base, symbol, inner = len(backbone.symbols), treebank.symbol, treebank.left >= 0
     columns = (symbol[inner], symbol[treebank.left[inner]], symbol[treebank.right[inner]])
     wanted = np.ravel_multi_index(columns, (base,) * 3)
@@ -358,16 +333,16 @@ def _events(treebank: Treebank, backbone: Grammar, rows: WordRows) -> NDArray[np
         raise GrammarError(
             "the grammar to start from lacks rules of the treebank; train it on the same trees"
         )
-    event = np.empty(len(symbol), dtype=np.uint32)
-    event[inner] = order[place]
-    event[~inner] = rows.own
-    return event
+    rule = np.empty(len(symbol), dtype=np.uint32)
+    rule[inner] = order[place]
+    rule[~inner] = lexical_rules.node_rules
+    return rule
 
 
 def _tensor_rows(
     states: NDArray[np.int64], rules: NDArray[np.integer]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """For each rule and state of its parent, one after the other: that state, and the values."""
+    """For each rule and state of its parent: the state, and the number of values of the tensor."""
     sizes = states[rules]
     first = offsets(states)[:-1][rules[:, 0]]
     parents = sizes[:, 0]

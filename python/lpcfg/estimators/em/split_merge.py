@@ -9,10 +9,12 @@ from typing import ClassVar, Self
 import numpy as np
 from numpy.typing import NDArray
 
+from lpcfg._columns import offsets
 from lpcfg.errors import InputError
 from lpcfg.estimators.em.estimator import break_symmetry
-from lpcfg.estimators.em.latent_trees import LatentTrees, Smoothing
-from lpcfg.estimators.em.state_parameters import StateMap, StateParameters, offsets, remap
+from lpcfg.estimators.em.latent_trees import LatentTrees
+from lpcfg.estimators.em.smoothing import Smoothing
+from lpcfg.estimators.em.state_parameters import StateMap, StateParameters, map_states
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.lexicon.options import LexiconOptions
@@ -128,7 +130,7 @@ class SplitMergeEstimator:
     def _remap(
         self, trees: LatentTrees, parameters: StateParameters, maps: list[StateMap]
     ) -> StateParameters:
-        return remap(parameters, maps, trees.backbone.binary_rules, trees.rows.own_symbols)
+        return map_states(parameters, maps, trees.backbone.binary_rules, trees.lexical_rules.symbols)
 
     def _mix(self, trees: LatentTrees, parameters: StateParameters) -> StateParameters:
         """Let the states of a symbol share a little of their rules."""
@@ -138,7 +140,7 @@ class SplitMergeEstimator:
             shared = np.full_like(same, self.mixing / states)
             maps.append(StateMap(np.float32(1 - self.mixing) * same + shared, same))
         # Words have their own smoothing.
-        return replace(self._remap(trees, parameters, maps), words=parameters.words)
+        return replace(self._remap(trees, parameters, maps), emission_ratios=parameters.emission_ratios)
 
     def _grammar(self, trees: LatentTrees, parameters: StateParameters, cycle: int) -> Grammar:
         fields = (
@@ -176,8 +178,8 @@ def _merging(
     merged[pairs[np.argsort(losses[pairs], kind="stable")][: int(part * len(pairs))]] = True
     bounds = starts[1:-1]
     return [
-        StateMap.merge(own, shares)
-        for own, shares in zip(
-            np.split(merged, bounds), np.split(parameters.shares, bounds), strict=True
+        StateMap.merge(own, priors)
+        for own, priors in zip(
+            np.split(merged, bounds), np.split(parameters.state_priors, bounds), strict=True
         )
     ]

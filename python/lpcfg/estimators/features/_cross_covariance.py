@@ -1,4 +1,8 @@
-"""Truncated singular value decomposition of the cross-covariance of two sparse matrices."""
+"""Truncated SVD of the cross-covariance of two sparse feature matrices.
+
+Peng (2021, equations 3.3, 3.4 and 4.3) and Narayan & Cohen (2015, equation 1) decompose
+Omega = Phi' Psi / n; here the columns are centred first.
+"""
 
 from __future__ import annotations
 
@@ -9,58 +13,54 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-__all__ = ["Decomposition", "decompose"]
+__all__ = ["TruncatedSVD", "decompose_cross_covariance"]
 
-# Where the shorter side is no longer than this, a dense decomposition is exact and as fast.
+# A dense decomposition is exact, and as fast if one side has no more columns than this.
 _DENSE = 64
 
-# Directions beyond the rank, and rounds of subspace iteration (Halko, Martinsson & Tropp 2011).
+# Of the randomised subspace iteration (Halko, Martinsson & Tropp 2011).
 _OVERSAMPLING = 8
-_ROUNDS = 3
+_ITERATIONS = 3
 
-# Singular values below this part of the largest are lost when a matrix is squared.
+# Singular values below this fraction of the largest are lost in a Gram matrix.
 _ROUNDING = 1e-6
 
 Floats = NDArray[np.float64]
 
 
-class Decomposition(NamedTuple):
-    """Singular vectors (columns) and values, and the size of the matrix before centring.
+class TruncatedSVD(NamedTuple):
+    """Singular vectors (columns of ``inside`` and ``outside``) and values, in falling order.
 
-    >>> Decomposition(np.eye(2), np.ones(2), np.eye(2), 1.0).values
-    array([1., 1.])
+    ``scale``: an estimate of the largest singular value of the matrix before centring.
     """
 
-    inside: NDArray[np.float64]
-    values: NDArray[np.float64]
-    outside: NDArray[np.float64]
+    inside: Floats
+    values: Floats
+    outside: Floats
     scale: float
 
     def rank(self, tolerance: float) -> int:
-        """How many singular values are above a part of the scale.
+        """The number of singular values above a fraction of the scale.
 
-        Directions below it are noise, or rounding errors; dividing by their values would blow
-        them up.
-
-        >>> Decomposition(np.eye(2), np.array([1.0, 1e-9]), np.eye(2), 1.0).rank(0.01)
-        1
+        Directions with smaller ones are noise or rounding errors, which dividing by the values
+        would amplify.
         """
         return int(np.count_nonzero(self.values > tolerance * self.scale))
 
 
-def decompose(
+def decompose_cross_covariance(
     inside: scipy.sparse.csr_array,
     outside: scipy.sparse.csr_array,
     rank: int,
     generator: np.random.Generator,
-) -> Decomposition:
-    """The largest singular triples of inside' outside / n, columns centred.
+) -> TruncatedSVD:
+    """The largest singular values of inside' outside / n, columns centred, with their vectors.
 
-    The product is never formed unless it is small. Signs are fixed by making the largest entry of
-    each left vector positive.
+    The product is formed only if it is small. Signs are chosen so that the largest entry of each
+    left singular vector is positive.
 
     >>> inside = scipy.sparse.csr_array(np.array([[1.0, 0], [1, 0], [0, 1], [0, 1]]))
-    >>> result = decompose(inside, inside, 2, np.random.default_rng(0))
+    >>> result = decompose_cross_covariance(inside, inside, 2, np.random.default_rng(0))
     >>> result.values.round(3), result.inside.shape
     (array([0.5]), (2, 1))
     """
@@ -72,7 +72,7 @@ def decompose(
     else:
         start = generator.standard_normal((outside.shape[1], rank + _OVERSAMPLING))
         basis = _orthonormal(forwards(start))
-        for _ in range(_ROUNDS):
+        for _ in range(_ITERATIONS):
             basis = _orthonormal(forwards(_orthonormal(backwards(basis))))
         right, values, small = _thin_svd(backwards(basis))
         left = basis @ small
@@ -80,7 +80,7 @@ def decompose(
     signs = np.sign(left[np.abs(left).argmax(axis=0), np.arange(left.shape[1])])
     constant = _norm_of_means(inside) * _norm_of_means(outside)
     scale = max(float(values.max(initial=0)), constant)
-    return Decomposition(left * signs, values, right * signs, scale)
+    return TruncatedSVD(left * signs, values, right * signs, scale)
 
 
 def _product(
@@ -91,7 +91,7 @@ def _product(
 
     def multiply(directions: Floats) -> Floats:
         rows = right @ directions
-        # Where one factor is centred, the other need not be.
+        # Centring one factor centres the product.
         rows -= rows.mean(axis=0)
         rows /= len(rows)
         product: Floats = transposed @ rows
@@ -106,13 +106,13 @@ def _norm_of_means(matrix: scipy.sparse.csr_array) -> float:
 
 
 def _orthonormal(matrix: Floats) -> Floats:
-    """An orthonormal basis of the columns, short of directions that are lost in rounding.
+    """An orthonormal basis of the columns, without directions that are lost in rounding.
 
-    The eigenvectors of the small Gram matrix take a fraction of the time of Householder's QR on
-    matrices this tall. They are exact to half the digits, and the next round makes up for it.
+    On matrices this tall, eigenvectors of the small Gram matrix take a fraction of the time of
+    Householder QR. They have half the digits, which the next iteration makes up for.
     """
     squares, vectors = np.linalg.eigh(matrix.T @ matrix)
-    kept = _lasting(squares)
+    kept = _significant(squares)
     basis: Floats = matrix @ (vectors[:, kept] / np.sqrt(squares[kept]))
     return basis
 
@@ -123,13 +123,13 @@ def _thin_svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:
         right, values, left = _thin_svd(matrix.T)
         return left, values, right
     squares, vectors = np.linalg.eigh(matrix.T @ matrix)
-    kept = np.flatnonzero(_lasting(squares))[::-1]
+    kept = np.flatnonzero(_significant(squares))[::-1]
     values = np.sqrt(squares[kept])
     right = vectors[:, kept]
     return matrix @ (right / values), values, right
 
 
-def _lasting(squares: Floats) -> NDArray[np.bool_]:
-    """Which squares of singular values are not lost in rounding; of a matrix of zeros, none."""
-    lasting: NDArray[np.bool_] = squares > _ROUNDING**2 * squares.max(initial=np.finfo(float).tiny)
-    return lasting
+def _significant(squares: Floats) -> NDArray[np.bool_]:
+    """Which squared singular values are above the rounding error; none of a matrix of zeros."""
+    significant: NDArray[np.bool_] = squares > _ROUNDING**2 * squares.max(initial=np.finfo(float).tiny)
+    return significant

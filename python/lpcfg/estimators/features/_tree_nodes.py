@@ -1,4 +1,4 @@
-"""Columns derived from a node table, each computed once and when first asked for."""
+"""Columns derived from a node table, each computed when first used."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from numpy.typing import NDArray
 from lpcfg.treebank.head_rules import HeadRules
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["Column", "TreeNodes", "combine", "depths", "levels"]
+__all__ = ["Column", "TreeNodes", "depths", "hash_rows", "levels"]
 
 Column = NDArray[np.int64]
 
 
-def combine(*columns: NDArray[np.integer]) -> Column:
-    """One integer key for each row of some columns of integers, -1 where any of them is negative.
+def hash_rows(*columns: NDArray[np.integer]) -> Column:
+    """A hash of each row of some columns of integers, -1 where any of them is negative.
 
-    Keys are 63-bit hashes: two distinct rows of a treebank share one by chance about never, and
-    no table of the rows has to be kept.
+    Hashes have 63 bits, so that collisions within a treebank are practically impossible, and no
+    table of the rows has to be kept.
 
-    >>> keys = combine(np.array([1, 1, 2, 1]), np.array([5, 5, 5, -1]))
+    >>> keys = hash_rows(np.array([1, 1, 2, 1]), np.array([5, 5, 5, -1]))
     >>> keys[0] == keys[1], keys[0] == keys[2], keys[3]
     (np.True_, np.False_, np.int64(-1))
     """
@@ -40,7 +40,7 @@ def combine(*columns: NDArray[np.integer]) -> Column:
 
 
 def depths(parent: NDArray[np.integer]) -> Column:
-    """How many nodes are above each node, by pointer doubling.
+    """The depth of each node: the number of its ancestors, by pointer doubling.
 
     >>> depths(np.array([2, 2, 4, 4, -1]))
     array([2, 2, 1, 1, 0])
@@ -66,9 +66,9 @@ def levels(parent: NDArray[np.integer]) -> list[Column]:
 
 
 class TreeNodes:
-    """A treebank with what features are made of: rules, sides, heads, words.
+    """A treebank with the columns that feature groups are made of: rules, sides, heads, words.
 
-    Columns have a row for each node; -1 stands for what a node does not have.
+    Columns have a value for each node, -1 where a node has none.
 
     >>> from lpcfg import Tree
     >>> tree = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")
@@ -87,7 +87,7 @@ class TreeNodes:
         return self.treebank.symbol.astype(np.int64)
 
     def at(self, nodes: NDArray[np.integer], column: Column) -> Column:
-        """The values of a column at other nodes, such as the left children.
+        """The values of a column at other nodes, such as the left children; -1 at node -1.
 
         >>> from lpcfg import Tree
         >>> bank = Treebank.from_trees([Tree.from_string("(S (A a) (B b))")])
@@ -95,23 +95,23 @@ class TreeNodes:
         >>> nodes.at(bank.left, nodes.symbol).tolist() == [-1, -1, bank.symbol[0]]
         True
         """
-        # The row for -1 is the last one of the padded column.
+        # Index -1 reads the last value of the padded column.
         values: Column = np.append(column, -1)[nodes]
         return values
 
     @cached_property
     def word(self) -> Column:
-        """The word of each preterminal, numbered without regard to case."""
+        """The id of each preterminal's word in lower case."""
         ids: dict[str, int] = {}
         lowered = [ids.setdefault(word.lower(), len(ids)) for word in self.treebank.words]
         return self.at(self.treebank.word, np.array(lowered, dtype=np.int64))
 
     @cached_property
     def rule(self) -> Column:
-        """A key for the rule at each node: its symbol and those of its children, or its word."""
+        """A hash of the rule at each node, binary or lexical."""
         left = self.at(self.treebank.left, self.symbol)
         right = self.at(self.treebank.right, self.symbol)
-        return combine(self.symbol, left + 1, right + 1, self.word + 1)
+        return hash_rows(self.symbol, left + 1, right + 1, self.word + 1)
 
     @cached_property
     def side(self) -> Column:
@@ -123,19 +123,19 @@ class TreeNodes:
 
     @cached_property
     def left_width(self) -> Column:
-        """How many words of the sentence are to the left of each node."""
+        """The number of words of the sentence to the left of each node."""
         return self.treebank.start.astype(np.int64)
 
     @cached_property
     def right_width(self) -> Column:
-        """How many words of the sentence are to the right of each node."""
+        """The number of words of the sentence to the right of each node."""
         offsets = self.treebank.tree_offsets
         lengths = self.treebank.end[offsets[1:] - 1].astype(np.int64)
         return np.repeat(lengths, np.diff(offsets)) - self.treebank.end
 
     @cached_property
     def head(self) -> Column:
-        """The preterminal node that is the head of each node."""
+        """The preterminal node that is the lexical head of each node."""
         bank = self.treebank
         child = self.head_rules.head_children(bank, self._levels)
         head = np.arange(len(self.symbol))
@@ -146,7 +146,7 @@ class TreeNodes:
 
     @cached_property
     def tag(self) -> Column:
-        """The tag of each preterminal, as a number."""
+        """The id of each preterminal's tag."""
         ids: dict[str, int] = {}
         tags = [ids.setdefault(s.labels[-1], len(ids)) for s in self.treebank.symbols]
         return np.where(self.treebank.word >= 0, np.array(tags)[self.symbol], -1)

@@ -1,4 +1,9 @@
-"""What words tell about the latent states of their preterminals, smoothed."""
+"""Emission likelihood ratios: how an emission changes the probabilities of latent states.
+
+The parameter q(a -> x | a, h) of a lexical rule (Cohen & Collins 2014, section 3.1; Peng 2021,
+equation 3.9) is stored as the product of q(a -> x | a), the probability in the backbone PCFG's
+lexicon, and the emission likelihood ratio q(a -> x | a, h) / q(a -> x | a) = p(h | a, x) / p(h | a).
+"""
 
 from __future__ import annotations
 
@@ -8,126 +13,128 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from lpcfg.estimators.features.word_rows import WordRows
+from lpcfg.estimators.features.lexical_rules import LexicalRules
 
-__all__ = ["EmissionVectors", "StateProfiles"]
+__all__ = ["EmissionLikelihoodRatios", "EmissionParameters"]
 
 Floats = NDArray[np.float32]
 
 
-class EmissionVectors(NamedTuple):
-    """The fields of :class:`~lpcfg.grammar.latent_states.LatentStates` that are about words.
+class EmissionParameters(NamedTuple):
+    """The fields of :class:`~lpcfg.grammar.latent_states.LatentStates` that concern emissions."""
 
-    >>> none = np.zeros(0, dtype=np.float32)
-    >>> list(EmissionVectors(none, none, none, none)._asdict())
-    ['profiles', 'profile_symbols', 'entry_profiles', 'tag_emissions']
-    """
-
-    profiles: Floats
-    profile_symbols: NDArray[np.uint32]
-    entry_profiles: NDArray[np.uint32]
+    emission_ratios: Floats
+    ratio_symbols: NDArray[np.uint32]
+    entry_ratios: NDArray[np.uint32]
     tag_emissions: Floats
 
 
-class StateProfiles:
-    """Sums of the vectors of preterminal nodes, from which the profiles of words are smoothed.
+class EmissionLikelihoodRatios:
+    """Ratios of lexical rules, estimated from a vector for each preterminal node and smoothed.
 
-    The emission vector of an entry (symbol, emission) of a lexicon is P(emission | symbol) times
-    its profile: the mean vector of the nodes it stands for. A word leans on its class, and a class
-    on the symbol, whose mean is given; what was never seen has just these to go by.
+    The ratio of a rule a -> x is the mean vector of the nodes at which it occurs. The mean of a
+    rare word is unreliable, so it is shrunk towards the mean of the word's class, and that of a
+    class towards the mean of the symbol. Rules that did not occur have the mean of their class,
+    or of the symbol.
 
-    ``vectors``: a row for each preterminal node: outside projections (whose ``mean`` is the first
-    unit vector), or P(state | node) / P(state | symbol) (ones).
+    ``vectors``: a row for each preterminal node. The spectral estimator gives outside projections
+    Z(n), whose means are the ratios up to a linear transform (Peng 2021, equation 3.9). Others
+    give p(state | node) / p(state | symbol).
+    ``mean``: the mean vector of every symbol; the first unit vector for outside projections, a
+    vector of ones otherwise.
 
     >>> from lpcfg import Tree, Treebank
     >>> from lpcfg.lexicon.estimation import estimate_lexicon
     >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
-    >>> rows = WordRows(bank, estimate_lexicon(bank), rare=1)
+    >>> rules = LexicalRules(bank, estimate_lexicon(bank), rare=1)
     >>> vectors = np.array([[1, 3], [1, -3]], dtype=np.float32)
-    >>> StateProfiles(rows, vectors, mean=np.eye(2)[0]).smoothed(1.0, 0.0)[-2:]
+    >>> ratios = EmissionLikelihoodRatios(rules, vectors, mean=np.eye(2)[0])
+    >>> ratios.smoothed(word_smoothing=1.0, class_smoothing=0.0)[-2:]  # of rain and sun
     array([[ 1. ,  1.5],
            [ 1. , -1.5]], dtype=float32)
     """
 
-    def __init__(self, rows: WordRows, vectors: Floats, mean: NDArray[np.floating]) -> None:
-        self.rows = rows
-        self.sums = rows.sums(vectors)
+    def __init__(self, rules: LexicalRules, vectors: Floats, mean: NDArray[np.floating]) -> None:
+        self.rules = rules
+        self.sums = rules.sums(vectors)
         self.mean: Floats = mean.astype(np.float32)
 
-    def emission_vectors(
+    def emission_parameters(
         self,
         states: NDArray[np.integer],
         word_smoothing: float,
         class_smoothing: float,
         *,
-        trust: Floats | None = None,
+        shrinkage: Floats | None = None,
         normalise: bool = False,
-    ) -> EmissionVectors:
-        """The profiles of all entries, shared where they can be, and their sums for each symbol.
+    ) -> EmissionParameters:
+        """The ratios of all entries of the lexicon, and the emission vector of each tag.
 
-        ``states`` says how many states each symbol has, and ``trust`` what values of each are
-        multiplied by; strengths of priors are in tokens. To ``normalise`` is to let the words of
-        each state have probabilities that add up to one, as those of a probabilistic model do.
+        ``states``: the number of states of each symbol.
+        ``word_smoothing``, ``class_smoothing``: prior counts, in tokens, of the means towards
+        which the ratios of words and of classes are shrunk.
+        ``shrinkage``: factors for each symbol and state, see
+        :meth:`lpcfg.estimators.spectral._projections.Projections.shrinkage`.
+        ``normalise``: scale the ratios so that the emission probabilities of each state sum to 1,
+        as those of a probabilistic model must.
 
         >>> from lpcfg import Tree, Treebank
         >>> from lpcfg.lexicon.estimation import estimate_lexicon
         >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
         >>> vectors = np.array([[2, 0], [0, 2]], dtype=np.float32)
-        >>> rows = WordRows(bank, estimate_lexicon(bank), rare=1)
-        >>> profiles = StateProfiles(rows, vectors, np.ones(2))
-        >>> found = profiles.emission_vectors(np.array([2]), 1.0, 1.0, normalise=True)
-        >>> found.profiles.reshape(-1, 2).round(3)
+        >>> rules = LexicalRules(bank, estimate_lexicon(bank), rare=1)
+        >>> ratios = EmissionLikelihoodRatios(rules, vectors, np.ones(2))
+        >>> found = ratios.emission_parameters(np.array([2]), 1.0, 1.0, normalise=True)
+        >>> found.emission_ratios.reshape(-1, 2).round(3)  # of unknown words, rain and sun
         array([[1. , 1. ],
                [1.5, 0.5],
                [0.5, 1.5]], dtype=float32)
         >>> found.tag_emissions
         array([1., 1.], dtype=float32)
         """
-        symbol = self.rows.profile_symbols
-        profiles = self.smoothed(word_smoothing, class_smoothing)[self.rows.profile_rows]
-        if trust is not None:
-            profiles *= trust[symbol]
-        total = np.bincount(self.rows.entry_profiles, self.rows.lexicon.probabilities).astype(
-            np.float32
-        )
-        shape = (len(states), len(profiles))
-        of_symbol = scipy.sparse.csr_array((total, (symbol, np.arange(len(symbol)))), shape)
-        sums: Floats = of_symbol @ profiles
+        rules, symbol = self.rules, self.rules.ratio_symbols
+        ratios = self.smoothed(word_smoothing, class_smoothing)[rules.ratio_rules]
+        if shrinkage is not None:
+            ratios *= shrinkage[symbol]
+        total = np.bincount(rules.entry_ratios, rules.lexicon.probabilities).astype(np.float32)
+        shape = (len(states), len(ratios))
+        by_symbol = scipy.sparse.csr_array((total, (symbol, np.arange(len(symbol)))), shape)
+        sums: Floats = by_symbol @ ratios
         if normalise:
-            profiles /= np.where(sums > 0, sums, 1)[symbol]
+            ratios /= np.where(sums > 0, sums, 1)[symbol]
             sums = (sums > 0).astype(np.float32)
-        kept = np.arange(profiles.shape[1]) < states[:, None]
-        return EmissionVectors(
-            profiles=profiles[kept[symbol]],
-            profile_symbols=symbol.astype(np.uint32),
-            entry_profiles=self.rows.entry_profiles.astype(np.uint32),
+        kept = np.arange(ratios.shape[1]) < states[:, None]
+        return EmissionParameters(
+            emission_ratios=ratios[kept[symbol]],
+            ratio_symbols=symbol.astype(np.uint32),
+            entry_ratios=rules.entry_ratios.astype(np.uint32),
             tag_emissions=sums[kept],
         )
 
     def smoothed(self, word_smoothing: float, class_smoothing: float) -> Floats:
-        """The profile of each of the :class:`WordRows`.
+        """The ratio of each of the :class:`.LexicalRules`, shrunk towards that it backs off to.
 
         >>> from lpcfg import Tree, Treebank
         >>> from lpcfg.lexicon.estimation import estimate_lexicon
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
-        >>> rows = WordRows(bank, estimate_lexicon(bank), rare=1)
+        >>> rules = LexicalRules(bank, estimate_lexicon(bank), rare=1)
         >>> vectors = np.full((1, 1), 2, dtype=np.float32)
-        >>> StateProfiles(rows, vectors, np.ones(1)).smoothed(0.0, 1.0).ravel()
+        >>> EmissionLikelihoodRatios(rules, vectors, np.ones(1)).smoothed(0.0, 1.0).ravel()
         array([1. , 1.5, 2. ], dtype=float32)
         """
-        profiles = self.sums.copy()
-        counts, first = self.rows.counts, self.rows.first_own
-        classes, own = slice(0, first), slice(first, None)
-        profiles[classes] = _shrink(self.sums[classes], counts[classes], self.mean, class_smoothing)
-        prior = profiles[self.rows.leans_on]
-        profiles[own] = _shrink(self.sums[own], counts[own], prior, word_smoothing)
-        return profiles
+        ratios = self.sums.copy()
+        counts, first = self.rules.counts, self.rules.first_observed
+        classes, observed = slice(0, first), slice(first, None)
+        ratios[classes] = _shrink(self.sums[classes], counts[classes], self.mean, class_smoothing)
+        prior = ratios[self.rules.backoff]
+        ratios[observed] = _shrink(self.sums[observed], counts[observed], prior, word_smoothing)
+        return ratios
 
 
-def _shrink(sums: Floats, counts: Floats, prior: Floats, strength: float) -> Floats:
-    """(sums + strength * prior) / (counts + strength), and the prior where nothing was seen."""
-    total = counts + np.float32(strength)
-    shrunk: Floats = sums + np.float32(strength) * prior
+def _shrink(sums: Floats, counts: Floats, prior: Floats, prior_count: float) -> Floats:
+    """(sums + prior_count * prior) / (counts + prior_count), the prior where both counts are 0."""
+    total = counts + np.float32(prior_count)
+    shrunk: Floats = sums + np.float32(prior_count) * prior
     shrunk /= np.where(total > 0, total, 1)[:, None]
     unseen = total == 0
     shrunk[unseen] = np.broadcast_to(prior, sums.shape)[unseen]

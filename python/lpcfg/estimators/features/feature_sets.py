@@ -1,83 +1,111 @@
-"""Features of inside and outside trees: named groups, each a function over the node table.
+"""Features of inside and outside trees: named feature groups, each a function over the node table.
 
-A group gives each node one integer key; nodes with the same key have the same feature. It may be
--1 where the group does not apply to a node, which is a feature too. Features are told apart by
-the symbol of their node as well, so that a key need not repeat it. To add a group of one's own,
+A group gives each node one integer key; nodes with the same key have the same feature. The key is
+-1 where the group does not apply to a node, which is a feature too. Features of different symbols
+are always different, so a key need not repeat the symbol of its node. To add a group of your own,
 write such a function and put it into a :class:`FeatureSet`.
+
+Names have a stable meaning. The definition of a named group never changes, and neither do the
+lists of groups that ``"compact"`` and ``"full"`` stand for: a new or better group gets a new name,
+and a new selection of groups becomes a new feature set. Models store the names of their groups.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from lpcfg.errors import InputError
-from lpcfg.estimators.features._tree_nodes import Column, TreeNodes, combine
+from lpcfg.estimators.features._tree_nodes import Column, TreeNodes, hash_rows
 
-__all__ = ["COMPACT", "FULL", "INSIDE", "OUTSIDE", "FeatureGroup", "FeatureSet"]
+__all__ = [
+    "COMPACT",
+    "FEATURE_SETS",
+    "FULL",
+    "INSIDE_GROUPS",
+    "OUTSIDE_GROUPS",
+    "FeatureGroup",
+    "FeatureSet",
+]
 
 FeatureGroup = Callable[[TreeNodes], Column]
 
 
 def _word(nodes: TreeNodes) -> Column:
+    """The word of a preterminal, in lower case."""
     return nodes.word
 
 
 def _left_child(nodes: TreeNodes) -> Column:
+    """The pair (a, b) for a rule a -> b c at the root of the inside tree."""
     return nodes.at(nodes.treebank.left, nodes.symbol)
 
 
 def _right_child(nodes: TreeNodes) -> Column:
+    """The pair (a, c)."""
     return nodes.at(nodes.treebank.right, nodes.symbol)
 
 
 def _rule(nodes: TreeNodes) -> Column:
-    # Only the word group tells the words of preterminals apart.
+    """The rule a -> b c."""
+    # Only the word group distinguishes the words of preterminals.
     return np.where(nodes.treebank.left >= 0, nodes.rule, -1)
 
 
 def _left_fragment(nodes: TreeNodes) -> Column:
-    return combine(_rule(nodes), nodes.at(nodes.treebank.left, nodes.rule))
+    """The rule a -> b c with the rule at the node b."""
+    return hash_rows(_rule(nodes), nodes.at(nodes.treebank.left, nodes.rule))
 
 
 def _right_fragment(nodes: TreeNodes) -> Column:
-    return combine(_rule(nodes), nodes.at(nodes.treebank.right, nodes.rule))
+    """The rule a -> b c with the rule at the node c."""
+    return hash_rows(_rule(nodes), nodes.at(nodes.treebank.right, nodes.rule))
 
 
 def _head_tag(nodes: TreeNodes) -> Column:
+    """The part-of-speech tag of the inside tree's head."""
     return nodes.tag[nodes.head]
 
 
 def _length(nodes: TreeNodes) -> Column:
+    """The number of words that the inside tree dominates."""
     return (nodes.treebank.end - nodes.treebank.start).astype(np.int64)
 
 
 def _parent_rule(nodes: TreeNodes) -> Column:
-    return combine(nodes.at(nodes.treebank.parent, nodes.rule), nodes.side)
+    """The rule above the foot node of the outside tree."""
+    return hash_rows(nodes.at(nodes.treebank.parent, nodes.rule), nodes.side)
 
 
 def _grandparent_rules(nodes: TreeNodes) -> Column:
+    """The two-level rule fragment above the foot node."""
     above = _parent_rule(nodes)
-    return combine(above, nodes.at(nodes.treebank.parent, above))
+    return hash_rows(above, nodes.at(nodes.treebank.parent, above))
 
 
 def _great_grandparent_rules(nodes: TreeNodes) -> Column:
-    return combine(_parent_rule(nodes), nodes.at(nodes.treebank.parent, _grandparent_rules(nodes)))
+    """The three-level rule fragment above the foot node."""
+    return hash_rows(
+        _parent_rule(nodes), nodes.at(nodes.treebank.parent, _grandparent_rules(nodes))
+    )
 
 
 def _parent(nodes: TreeNodes) -> Column:
+    """The label of the foot node with that of its parent."""
     return nodes.at(nodes.treebank.parent, nodes.symbol)
 
 
 def _grandparent(nodes: TreeNodes) -> Column:
+    """The label of the foot node with those of its parent and grandparent."""
     parent = _parent(nodes)
-    return combine(parent, nodes.at(nodes.treebank.parent, parent))
+    return hash_rows(parent, nodes.at(nodes.treebank.parent, parent))
 
 
 def _outside_head_tag(nodes: TreeNodes) -> Column:
-    """The tag of the first head on the way up that is not the head of the node itself."""
+    """The tag of the first head on the path to the root that is not the head of the foot node."""
     parent, head = nodes.treebank.parent, nodes.head
     found = np.full(len(head), -1, dtype=np.int64)
     for level in nodes.downwards():
@@ -89,11 +117,12 @@ def _outside_head_tag(nodes: TreeNodes) -> Column:
 
 
 def _widths(nodes: TreeNodes) -> Column:
-    return combine(nodes.left_width, nodes.right_width)
+    """The widths of the spans to the left and to the right of the foot node."""
+    return hash_rows(nodes.left_width, nodes.right_width)
 
 
 #: Groups of inside features by name.
-INSIDE: Mapping[str, FeatureGroup] = {
+INSIDE_GROUPS: Mapping[str, FeatureGroup] = {
     "word": _word,
     "left-child": _left_child,
     "right-child": _right_child,
@@ -105,7 +134,7 @@ INSIDE: Mapping[str, FeatureGroup] = {
 }
 
 #: Groups of outside features by name.
-OUTSIDE: Mapping[str, FeatureGroup] = {
+OUTSIDE_GROUPS: Mapping[str, FeatureGroup] = {
     "parent-rule": _parent_rule,
     "grandparent-rules": _grandparent_rules,
     "great-grandparent-rules": _great_grandparent_rules,
@@ -118,13 +147,14 @@ OUTSIDE: Mapping[str, FeatureGroup] = {
 
 @dataclass(frozen=True)
 class FeatureSet:
-    """The feature groups of an estimator, by name from :data:`INSIDE` and :data:`OUTSIDE`.
+    """The feature groups of an estimator: names of groups, or functions of your own.
 
-    A function of one's own stands beside the names.
+    ``inside``: groups of :data:`INSIDE_GROUPS`, the features phi of inside trees.
+    ``outside``: groups of :data:`OUTSIDE_GROUPS`, the features psi of outside trees.
 
     >>> def long(nodes):
     ...     return (nodes.treebank.end - nodes.treebank.start > 10).astype(np.int64)
-    >>> FeatureSet(inside=("word", "rule", long), outside=("parent",)).names["inside"]
+    >>> FeatureSet(inside=("word", "rule", long), outside=("parent",)).provenance["inside"]
     ['word', 'rule', 'long']
     """
 
@@ -132,7 +162,7 @@ class FeatureSet:
     outside: tuple[str | FeatureGroup, ...]
 
     def __post_init__(self) -> None:
-        for side, known in (("inside", INSIDE), ("outside", OUTSIDE)):
+        for side, known in (("inside", INSIDE_GROUPS), ("outside", OUTSIDE_GROUPS)):
             if not getattr(self, side):
                 raise InputError(f"a feature set needs at least one {side} group")
             for group in getattr(self, side):
@@ -143,51 +173,56 @@ class FeatureSet:
 
     @classmethod
     def named(cls, name: str | FeatureSet) -> FeatureSet:
-        """The compact set of Peng (2021) or the full one of Cohen et al. (2013).
+        """The feature set ``"compact"`` or ``"full"``; a feature set is returned as it is.
 
-        A set of one's own is its own name.
-
-        >>> len(FeatureSet.named("compact").outside)
-        3
+        >>> FeatureSet.named("compact").outside
+        ('parent-rule', 'grandparent-rules', 'great-grandparent-rules')
         """
         if isinstance(name, FeatureSet):
             return name
         try:
-            return {"compact": COMPACT, "full": FULL}[name]
+            return FEATURE_SETS[name]
         except KeyError:
-            raise InputError(f"features must be 'compact' or 'full', not {name!r}") from None
+            choices = " or ".join(map(repr, FEATURE_SETS))
+            raise InputError(f"features must be {choices}, not {name!r}") from None
 
     @property
-    def names(self) -> dict[str, list[str]]:
-        """The names of the groups, for provenance.
+    def provenance(self) -> dict[str, Any]:
+        """What a model stores of its features: the name of the set and the names of all groups.
 
-        >>> COMPACT.names["inside"]
-        ['word', 'left-fragment', 'right-fragment']
+        Sets other than the named ones are called ``"custom"``.
+
+        >>> COMPACT.provenance
+        {'set': 'compact',
+         'inside': ['word', 'left-fragment', 'right-fragment'],
+         'outside': ['parent-rule', 'grandparent-rules', 'great-grandparent-rules']}
         """
-        return {
+        names = {
             side: [group if isinstance(group, str) else group.__name__ for group in groups]
             for side, groups in (("inside", self.inside), ("outside", self.outside))
         }
+        known = (name for name, features in FEATURE_SETS.items() if features == self)
+        return {"set": next(known, "custom"), **names}
 
     def inside_keys(self, nodes: TreeNodes) -> list[Column]:
-        """The keys of each inside group.
+        """The keys that each inside group gives the nodes.
 
         >>> from lpcfg import Tree, Treebank
-        >>> nodes = TreeNodes(Treebank.from_trees([Tree("NN", "rain")]))
+        >>> nodes = TreeNodes(Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "Rain")]))
         >>> FeatureSet(("word",), ("parent",)).inside_keys(nodes)
-        [array([0])]
+        [array([0, 0])]
         """
-        return [_resolve(group, INSIDE)(nodes) for group in self.inside]
+        return [_resolve(group, INSIDE_GROUPS)(nodes) for group in self.inside]
 
     def outside_keys(self, nodes: TreeNodes) -> list[Column]:
-        """The keys of each outside group.
+        """The keys that each outside group gives the nodes.
 
         >>> from lpcfg import Tree, Treebank
         >>> nodes = TreeNodes(Treebank.from_trees([Tree("NN", "rain")]))
-        >>> FeatureSet(("word",), ("parent",)).outside_keys(nodes)
+        >>> FeatureSet(("word",), ("parent",)).outside_keys(nodes)  # the root has no parent
         [array([-1])]
         """
-        return [_resolve(group, OUTSIDE)(nodes) for group in self.outside]
+        return [_resolve(group, OUTSIDE_GROUPS)(nodes) for group in self.outside]
 
 
 def _resolve(group: str | FeatureGroup, known: Mapping[str, FeatureGroup]) -> FeatureGroup:
@@ -200,5 +235,28 @@ COMPACT = FeatureSet(
     outside=("parent-rule", "grandparent-rules", "great-grandparent-rules"),
 )
 
-#: Seven groups of either kind (Cohen et al. 2013), and the word of a preterminal.
-FULL = FeatureSet(inside=tuple(INSIDE), outside=tuple(OUTSIDE))
+#: Seven groups of either kind (Cohen et al. 2013; Narayan & Cohen 2015, section 3), and the word.
+FULL = FeatureSet(
+    inside=(
+        "word",
+        "left-child",
+        "right-child",
+        "rule",
+        "left-fragment",
+        "right-fragment",
+        "head-tag",
+        "length",
+    ),
+    outside=(
+        "parent-rule",
+        "grandparent-rules",
+        "great-grandparent-rules",
+        "parent",
+        "grandparent",
+        "outside-head-tag",
+        "widths",
+    ),
+)
+
+#: The feature sets that estimators know by name.
+FEATURE_SETS: Mapping[str, FeatureSet] = {"compact": COMPACT, "full": FULL}

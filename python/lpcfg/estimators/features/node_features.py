@@ -1,20 +1,127 @@
-"""The inside and outside features of all nodes of a treebank."""
+"""Scaled inside and outside feature vectors of all nodes (Peng 2021, sections 3.2.3, 3.2.4, 4.2)."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from lpcfg.estimators.features._feature_matrix import FeatureMatrix
-from lpcfg.estimators.features._tree_nodes import TreeNodes
+import numpy as np
+import scipy
+from numpy.typing import NDArray
+
+from lpcfg.estimators.features._tree_nodes import Column, TreeNodes, hash_rows
 from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.treebank.head_rules import HeadRules
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["NodeFeatures"]
+__all__ = ["FeatureMatrix", "NodeFeatures"]
+
+# The key that replaces those of infrequent features. Keys are hashes from 0 on, or -1.
+_INFREQUENT = -2
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureMatrix:
+    """One-hot features of the nodes of each symbol: Phi(a) or Psi(a) of Peng (2021, section 4.2).
+
+    Each symbol a has a sparse block of its own, with a row for each of its nodes. A feature that
+    occurs ``count`` times at the M nodes of a symbol has the value sqrt(M / (count + kappa)) (Peng
+    2021, equation 3.2, where M is the number of all nodes; only the ratio of values matters).
+    Every node has as many features as there are feature groups.
+
+    >>> symbol = np.array([0, 1, 0])
+    >>> matrix = FeatureMatrix.build(symbol, [np.array([7, 7, -1])], kappa=0)
+    >>> matrix.block(0).toarray().round(3)
+    array([[0.   , 1.414],
+           [1.414, 0.   ]])
+    """
+
+    values: NDArray[np.float64]  # nodes sorted by symbol x groups
+    columns: NDArray[np.int32]  # the same shape; counted from the first column of the symbol
+    row_offsets: NDArray[np.int64]  # by symbol
+    widths: NDArray[np.int64]  # the number of columns of each symbol
+
+    @classmethod
+    def build(
+        cls,
+        symbol: NDArray[np.integer],
+        keys: Sequence[Column],
+        *,
+        kappa: float = 5.0,
+        cutoff: int = 1,
+    ) -> FeatureMatrix:
+        """Encode the keys that each feature group gives each node.
+
+        ``kappa``: added to the counts of features, so that rare ones do not dominate the SVD.
+        ``cutoff``: features that occur less often at the nodes of a symbol are merged into one
+        for each group.
+
+        >>> keys = [np.array([1, 2, 3, 3])]
+        >>> FeatureMatrix.build(np.zeros(4, dtype=int), keys, cutoff=2).widths
+        array([2])
+        """
+        sizes = np.bincount(symbol)
+        order = np.argsort(symbol, kind="stable")
+        rows = symbol[order].astype(np.int64)
+        encoded: list[Column] = []
+        owners: list[Column] = []
+        counts: list[Column] = []
+        width = 0
+        for key in keys:
+            column, count = _encode(rows, key[order])
+            if cutoff > 1:
+                frequent = np.where(count[column] < cutoff, _INFREQUENT, key[order])
+                column, count = _encode(rows, frequent)
+            owner = np.empty(len(count), dtype=np.int64)
+            owner[column] = rows
+            encoded.append(column + width)
+            width += len(count)
+            owners.append(owner)
+            counts.append(count)
+        count, owner = np.concatenate(counts), np.concatenate(owners)
+        widths = np.bincount(owner, minlength=len(sizes))
+        by_owner = np.argsort(owner, kind="stable")
+        place = np.empty(len(owner), dtype=np.int32)
+        place[by_owner] = np.arange(len(owner)) - np.repeat(np.cumsum(widths) - widths, widths)
+        value = np.sqrt(sizes[owner] / (count + kappa))
+        columns = np.stack(encoded, axis=1)
+        return cls(
+            values=value[columns],
+            columns=place[columns],
+            row_offsets=np.concatenate([[0], np.cumsum(sizes)]),
+            widths=widths,
+        )
+
+    def block(self, symbol: int) -> scipy.sparse.csr_array:
+        """The feature vectors of a symbol's nodes, as rows.
+
+        >>> FeatureMatrix.build(np.array([0, 0]), [np.array([1, 1])]).block(0).shape
+        (2, 1)
+        """
+        rows = slice(*self.row_offsets[symbol : symbol + 2])
+        groups = self.columns.shape[1]
+        size = rows.stop - rows.start
+        return scipy.sparse.csr_array(
+            (
+                self.values[rows].ravel(),
+                self.columns[rows].ravel(),
+                np.arange(0, size * groups + 1, groups, dtype=np.int32),
+            ),
+            shape=(size, int(self.widths[symbol])),
+        )
+
+
+def _encode(symbol: Column, key: Column) -> tuple[Column, Column]:
+    """Number the distinct pairs of symbol and key, and count them."""
+    # `hash_rows` takes negative numbers for missing, but keys may be negative.
+    pairs = hash_rows(symbol, key - np.int64(_INFREQUENT))
+    _, column, count = np.unique(pairs, return_inverse=True, return_counts=True)
+    return column, count
 
 
 class NodeFeatures(NamedTuple):
-    """Two views of each node: what is below it and what is around it.
+    """The feature functions phi (inside tree) and psi (outside tree) of all nodes of a treebank.
 
     >>> from lpcfg import Tree
     >>> features = NodeFeatures.build(Treebank.from_trees([Tree("NN", "rain")]))
@@ -35,7 +142,7 @@ class NodeFeatures(NamedTuple):
         kappa: float = 5.0,
         cutoff: int = 1,
     ) -> NodeFeatures:
-        """Encode the groups of a feature set as feature matrices.
+        """Extract and scale the features of a feature set; see :meth:`FeatureMatrix.build`.
 
         >>> from lpcfg import Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])

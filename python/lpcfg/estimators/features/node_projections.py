@@ -1,4 +1,7 @@
-"""Project the inside and outside features of each node onto few directions of its symbol."""
+"""Low-dimensional projections of inside and outside features (Peng 2021, section 3.2.5).
+
+Step 1 of the clustering algorithm of Narayan & Cohen (2015, figure 2).
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lpcfg.estimators.features._cross_covariance import decompose
+from lpcfg.estimators.features._cross_covariance import decompose_cross_covariance
 from lpcfg.estimators.features.node_features import NodeFeatures
 from lpcfg.estimators.features.noise import Noise
 
@@ -16,19 +19,19 @@ __all__ = ["NodeProjections", "nodes_by_symbol", "project_nodes"]
 
 Floats = NDArray[np.float32]
 
-# Singular values below this part of the size of their matrix are rounding errors.
+# Singular values below this fraction of the scale of their matrix are rounding errors.
 _ROUNDING = 1e-7
 
 
 @dataclass(frozen=True, eq=False)
 class NodeProjections:
-    """What is left of the features of all nodes in the strongest directions of their symbols.
+    """Projections of the features of all nodes onto the singular vectors of their symbols.
 
-    ``inside``, ``outside``: a row for each node, U' phi and V' psi where U S V' is the singular
-    value decomposition of the symbol's centred cross-covariance. The mean over the nodes of a
-    symbol is zero, and so are columns beyond its directions.
-    ``values``: the singular values of each symbol, falling; zero beyond its directions.
-    ``scale``: the size of each symbol's matrix before it was centred.
+    ``inside``, ``outside``: a row for each node, y = U' phi and z = V' psi, where U S V' is the
+    truncated SVD of the symbol's centred cross-covariance matrix (Narayan & Cohen 2015, figure 2).
+    The mean over the nodes of a symbol is zero. Columns beyond the rank of the symbol are zero.
+    ``values``: the singular values of each symbol in falling order, zero beyond its rank.
+    ``scale``: the scale of each symbol's matrix before centring, to judge singular values by.
     """
 
     inside: Floats
@@ -38,7 +41,7 @@ class NodeProjections:
 
     @property
     def ranks(self) -> NDArray[np.int64]:
-        """How many directions each symbol has.
+        """The number of singular vectors of each symbol.
 
         >>> rows = np.zeros((0, 2), dtype=np.float32)
         >>> NodeProjections(rows, rows, np.array([[0.5, 0.1], [0.5, 0]]), np.ones(2)).ranks
@@ -47,15 +50,17 @@ class NodeProjections:
         ranks: NDArray[np.int64] = np.count_nonzero(self.values, axis=1)
         return ranks
 
-    def disturbed(
+    def with_noise(
         self, symbol: NDArray[np.integer], noise: Noise, generator: np.random.Generator
     ) -> NodeProjections:
-        """The projections with Gaussian noise, given the symbol of each node.
+        """The projections with additive or multiplicative Gaussian noise.
+
+        ``symbol``: the symbol of each node.
 
         >>> rows = np.array([[1], [-1]], dtype=np.float32)
         >>> projections = NodeProjections(rows, rows, np.ones((1, 1)), np.ones(1))
         >>> noise = Noise("add", 0.1)
-        >>> noisy = projections.disturbed(np.zeros(2, int), noise, np.random.default_rng(0))
+        >>> noisy = projections.with_noise(np.zeros(2, int), noise, np.random.default_rng(0))
         >>> noisy.inside.round(2).ravel(), noisy.outside.round(2).ravel()
         (array([ 1.13, -1.13], dtype=float32), array([ 1.02, -1.02], dtype=float32))
         """
@@ -64,20 +69,21 @@ class NodeProjections:
         for chosen, nodes in enumerate(nodes_by_symbol(symbol, len(ranks))):
             own = slice(0, ranks[chosen])
             for rows in (inside, outside) if ranks[chosen] else ():
-                rows[nodes, own] = noise.disturb(rows[nodes, own], generator)
+                rows[nodes, own] = noise.perturb_projections(rows[nodes, own], generator)
         return replace(self, inside=inside, outside=outside)
 
     def aligned(self, symbol: NDArray[np.integer]) -> NodeProjections:
-        """The projections turned so that those of two sides correlate in pairs only.
+        """The projections rotated so that their cross-covariance is diagonal again.
 
-        Without noise they do. With noise it takes a second, small decomposition, for the spectral
-        estimator to divide by singular values that are those of the projections (Narayan & Cohen
-        2015, section 4).
+        Noise makes it differ from the diagonal matrix of singular values, which the spectral
+        estimator divides by. This is the second, small SVD of Narayan & Cohen (2015, section 4).
+
+        ``symbol``: the symbol of each node.
 
         >>> rows = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]], dtype=np.float32)
         >>> projections = NodeProjections(rows, rows[:, ::-1], np.ones((1, 2)), np.ones(1))
-        >>> turned = projections.aligned(np.zeros(4, int))
-        >>> turned.inside.T @ turned.outside / 4 == np.diag(turned.values[0])
+        >>> rotated = projections.aligned(np.zeros(4, int))
+        >>> rotated.inside.T @ rotated.outside / 4 == np.diag(rotated.values[0])
         array([[ True,  True],
                [ True,  True]])
         """
@@ -87,16 +93,16 @@ class NodeProjections:
         for chosen, nodes in enumerate(nodes_by_symbol(symbol, len(ranks))):
             if ranks[chosen]:
                 left, right = (rows[nodes, : ranks[chosen]] for rows in (self.inside, self.outside))
-                turned, found, back = np.linalg.svd(left.T @ right / len(nodes))
+                left_vectors, found, right_vectors = np.linalg.svd(left.T @ right / len(nodes))
                 rank = np.count_nonzero(found > _ROUNDING * self.scale[chosen])
-                inside[nodes, :rank] = left @ turned[:, :rank]
-                outside[nodes, :rank] = right @ back[:rank].T
+                inside[nodes, :rank] = left @ left_vectors[:, :rank]
+                outside[nodes, :rank] = right @ right_vectors[:rank].T
                 values[chosen, :rank] = found[:rank]
         return replace(self, inside=inside, outside=outside, values=values)
 
 
 def nodes_by_symbol(symbol: NDArray[np.integer], symbols: int) -> list[NDArray[np.int64]]:
-    """The nodes of each symbol, in order.
+    """The nodes of each symbol, in ascending order.
 
     >>> nodes_by_symbol(np.array([1, 0, 1]), 2)
     [array([1]), array([0, 2])]
@@ -114,12 +120,13 @@ def project_nodes(
     noise: Noise | None = None,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> NodeProjections:
-    """Decompose the cross-covariance of each symbol that may have directions.
+    """Project the features of all nodes onto the largest singular vectors of their symbols.
 
-    ``ranks``: how many directions each symbol may have.
-    ``noise``: directions are those of the features with dropout; all features are projected.
+    ``ranks``: the number of singular vectors that each symbol may have; there are fewer if the
+    cross-covariance matrix has a lower rank.
+    ``noise``: singular vectors are those of the features with dropout; all features are projected.
 
-    >>> from lpcfg.estimators.features._feature_matrix import FeatureMatrix
+    >>> from lpcfg.estimators.features.node_features import FeatureMatrix
     >>> symbol = np.zeros(4, dtype=int)
     >>> matrix = FeatureMatrix.build(symbol, [np.array([1, 1, 2, 2])], kappa=0)
     >>> features = NodeFeatures(matrix, matrix)
@@ -135,8 +142,8 @@ def project_nodes(
         left, right = (matrix.block(chosen) for matrix in features)
         seen = (left, right)
         if noise is not None:
-            seen = (noise.drop(left, generator), noise.drop(right, generator))
-        found = decompose(*seen, int(ranks[chosen]), generator)
+            seen = (noise.drop_features(left, generator), noise.drop_features(right, generator))
+        found = decompose_cross_covariance(*seen, int(ranks[chosen]), generator)
         rank = found.rank(_ROUNDING)
         for rows, part, vectors in ((inside, left, found.inside), (outside, right, found.outside)):
             projected = part @ vectors[:, :rank]

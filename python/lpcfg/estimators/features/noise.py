@@ -1,4 +1,7 @@
-"""Noise on features and projections, for models that differ (Narayan & Cohen 2015, section 4)."""
+"""Noise in features and projections, for ensembles of models with complementary errors.
+
+The three noise schemes of Narayan & Cohen (2015, section 4).
+"""
 
 from __future__ import annotations
 
@@ -11,23 +14,25 @@ from numpy.typing import NDArray
 
 from lpcfg.errors import InputError
 
-__all__ = ["NOISES", "Noise", "NoiseKind"]
+__all__ = ["NOISE_KINDS", "Noise", "NoiseKind"]
 
 NoiseKind = Literal["dropout", "add", "mul"]
 
-#: The kinds of noise.
-NOISES: tuple[NoiseKind, ...] = get_args(NoiseKind)
+#: The noise schemes: dropout, additive Gaussian and multiplicative Gaussian noise.
+NOISE_KINDS: tuple[NoiseKind, ...] = get_args(NoiseKind)
 
 
 @dataclass(frozen=True)
 class Noise:
-    """A kind of noise and how much of it.
+    """A noise scheme of Narayan & Cohen (2015, section 4) and its amount.
 
-    ``"dropout"``: each feature of each node is left out with probability ``sigma`` where
-    directions are looked for. ``"add"``: a Gaussian number is added to each coordinate of each
-    projection; its deviation is ``sigma`` of that of the coordinate. ``"mul"``: each coordinate is
-    multiplied by a Gaussian number around 1 of deviation ``sigma``. With another ``seed``, it is
-    noise of the same kind, but another.
+    ``kind``: ``"dropout"`` sets each element of the feature vectors phi and psi to 0 with
+    probability ``sigma`` before the SVD; all features are then projected. ``"add"`` adds Gaussian
+    noise to each coordinate of the projections; its standard deviation is ``sigma`` times that of
+    the coordinate, where the paper adds ``sigma`` itself. ``"mul"`` multiplies each coordinate by
+    1 + Gaussian noise of standard deviation ``sigma``.
+    ``sigma``: the amount of noise; 0 for none. The paper uses 0.05 to 0.2.
+    ``seed``: models with different seeds have different noise of the same kind and amount.
 
     >>> Noise("dropout", 1.5)
     Traceback (most recent call last):
@@ -39,8 +44,10 @@ class Noise:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        if self.kind not in NOISES:
-            raise InputError(f"there is noise of the kinds {', '.join(NOISES)}, not {self.kind!r}")
+        if self.kind not in NOISE_KINDS:
+            raise InputError(
+                f"the kind of noise must be one of {', '.join(NOISE_KINDS)}, not {self.kind!r}"
+            )
         if not self.sigma >= 0:
             raise InputError(f"sigma must not be negative, but is {self.sigma}")
         if self.kind == "dropout" and not self.sigma < 1:
@@ -49,13 +56,15 @@ class Noise:
     def __str__(self) -> str:
         return f"{self.kind}-{self.sigma:g}"
 
-    def drop(
+    def drop_features(
         self, features: scipy.sparse.csr_array, generator: np.random.Generator
     ) -> scipy.sparse.csr_array:
-        """The features without those that dropout leaves out; the others make up for it.
+        """Dropout noise; what is kept is divided by 1 - sigma, so that expectations stay the same.
+
+        Other kinds of noise leave the features as they are.
 
         >>> features = scipy.sparse.csr_array(np.ones((1, 4)))
-        >>> Noise("dropout", 0.5).drop(features, np.random.default_rng(5)).toarray()
+        >>> Noise("dropout", 0.5).drop_features(features, np.random.default_rng(5)).toarray()
         array([[2., 2., 0., 2.]])
         """
         if self.kind != "dropout":
@@ -64,21 +73,23 @@ class Noise:
         values = features.data * kept / (1 - self.sigma)
         return scipy.sparse.csr_array((values, features.indices, features.indptr), features.shape)
 
-    def disturb(
+    def perturb_projections(
         self, projected: NDArray[np.floating], generator: np.random.Generator
     ) -> NDArray[np.floating]:
-        """Rows of projections of a symbol with Gaussian noise; their mean stays zero.
+        """Gaussian noise in the centred projections of a symbol's nodes, centred again.
+
+        Dropout leaves the projections as they are.
 
         >>> rows = np.array([[1.0], [-1.0]], dtype=np.float32)
-        >>> Noise("dropout", 0.1).disturb(rows, np.random.default_rng(0)) is rows
-        True
-        >>> Noise("mul", 0.1).disturb(rows, np.random.default_rng(0)).round(2).ravel()
+        >>> Noise("mul", 0.1).perturb_projections(rows, np.random.default_rng(0)).round(2).ravel()
         array([ 0.99, -0.99], dtype=float32)
+        >>> Noise("dropout", 0.1).perturb_projections(rows, np.random.default_rng(0)) is rows
+        True
         """
         if self.kind == "dropout":
             return projected
         gaussian = self.sigma * generator.standard_normal(projected.shape, dtype=np.float32)
-        size = np.sqrt(np.square(projected).mean(axis=0)) if self.kind == "add" else projected
-        noisy: NDArray[np.floating] = projected + size * gaussian
+        scale = np.sqrt(np.square(projected).mean(axis=0)) if self.kind == "add" else projected
+        noisy: NDArray[np.floating] = projected + scale * gaussian
         noisy -= noisy.mean(axis=0)
         return noisy

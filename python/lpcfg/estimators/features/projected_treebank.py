@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 
 from lpcfg._threads import one_thread
 from lpcfg.estimators.features.feature_sets import FeatureSet
+from lpcfg.estimators.features.lexical_rules import LexicalRules
 from lpcfg.estimators.features.node_features import NodeFeatures
 from lpcfg.estimators.features.node_projections import NodeProjections, project_nodes
 from lpcfg.estimators.features.noise import Noise
-from lpcfg.estimators.features.word_rows import WordRows
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates, refuse_unary_rules
@@ -38,7 +38,7 @@ class ProjectedTreebank:
 
     treebank: Treebank
     backbone: Grammar
-    words: WordRows
+    words: LexicalRules
     features: NodeFeatures
     projections: NodeProjections
 
@@ -63,7 +63,7 @@ class ProjectedTreebank:
                     symbol, self.features, clean.ranks, generator, noise=noise, progress=progress
                 )
             else:
-                noisy = clean.disturbed(symbol, noise, generator)
+                noisy = clean.with_noise(symbol, noise, generator)
         return replace(self, projections=noisy)
 
     def aligned(self) -> ProjectedTreebank:
@@ -83,7 +83,7 @@ class ProjectingEstimator(ABC):
     """An estimator of L-PCFGs from projections of nodes, and the options that all of these have.
 
     ``features``: ``"compact"`` (Peng 2021), ``"full"`` (Cohen et al. 2013), or a set of one's own.
-    ``kappa``, ``cutoff``: see :class:`~lpcfg.estimators.features._feature_matrix.FeatureMatrix`.
+    ``kappa``, ``cutoff``: see :class:`~lpcfg.estimators.features.node_features.FeatureMatrix`.
     ``noise``: for a model that differs from others; see
     :class:`~lpcfg.estimators.features.noise.Noise`.
     ``random_state``: the seed; the same seed gives the same grammar.
@@ -151,7 +151,7 @@ class ProjectingEstimator(ABC):
                 np.random.default_rng(self.random_state),
                 progress=self.progress,
             )
-        words = WordRows(treebank, backbone.lexicon, self.lexicon.rare)
+        words = LexicalRules(treebank, backbone.lexicon, self.lexicon.rare)
         return ProjectedTreebank(treebank, backbone, words, features, projections)
 
     def estimate(self, projected: ProjectedTreebank) -> Grammar:
@@ -183,7 +183,7 @@ class ProjectingEstimator(ABC):
         """
         return {
             **self.options(),
-            "features": FeatureSet.named(self.features).names,
+            "features": FeatureSet.named(self.features).provenance,
             "kappa": self.kappa,
             "cutoff": self.cutoff,
             **({} if self.noise is None else {"noise": asdict(self.noise)}),

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from lpcfg._threads import one_thread
 from lpcfg.errors import InputError
-from lpcfg.estimators.em.latent_trees import LatentTrees, Smoothing
+from lpcfg.estimators.em.latent_trees import LatentTrees
+from lpcfg.estimators.em.smoothing import Smoothing
 from lpcfg.estimators.features.node_projections import nodes_by_symbol
 from lpcfg.estimators.features.projected_treebank import ProjectedTreebank, ProjectingEstimator
 from lpcfg.estimators.pivot._rules import NodeStates
@@ -38,7 +39,7 @@ class PivotEstimator(ProjectingEstimator):
     ``iterations``: of the concave EM for each rule; fewer keep closer to independent states.
     ``matching``: of the concave EM that matches the states of inside and outside features.
     ``smoothing``: of what is rare, as by EM; see
-    :class:`~lpcfg.estimators.em.latent_trees.Smoothing`.
+    :class:`~lpcfg.estimators.em.smoothing.Smoothing`.
     ``min_count``, ``full_count``: symbols with up to so many nodes have one state, from so many all
     of them.
 

@@ -1,9 +1,9 @@
-"""Projections of nodes in the form of the spectral estimator.
+"""Inside and outside projections Y and Z of the spectral estimator (Peng 2021, section 3.2.5).
 
-The first state of every symbol is the constant 1, and the others are singular directions of the
-*centred* cross-covariance. This is the model of Peng (2021, 3.2.5) in another basis: one in which
-the moments of inside and outside projections are exactly the identity, the mean projections are
-the first unit vector, and what has no other states is exactly a PCFG.
+The first state of every symbol is the constant 1, and the others are singular vectors of the
+*centred* cross-covariance matrix. This is Peng's model (equations 3.3 to 3.6) in another basis, in
+which the cross-moment of Y and Z is exactly the identity, the mean of either is the first unit
+vector, and a symbol without further states is exactly that of a PCFG.
 """
 
 from __future__ import annotations
@@ -20,48 +20,53 @@ __all__ = ["Projections"]
 
 @dataclass(frozen=True, eq=False)
 class Projections:
-    """The projections of all nodes, and how much each symbol's directions can be trusted.
+    """The projections of all nodes, and the relative singular values of each symbol.
 
-    Rows of ``inside`` and ``outside`` are nodes. Columns beyond the states of a node's symbol are
-    zero. ``strength`` has, for each symbol, the singular value of each state relative to the size
-    of its matrix, falling; that of the constant is 1, that of what is not there 0.
+    ``inside``: Y(n) as rows, Peng (2021, equation 3.5).
+    ``outside``: Z(n) as rows, Peng (2021, equation 3.6). Columns beyond the states of a node's
+    symbol are zero in both.
+    ``relative_singular_values``: for each symbol the singular values divided by the scale of its
+    matrix, in falling order; 1 for the constant, 0 beyond the rank.
     """
 
     inside: NDArray[np.float32]
     outside: NDArray[np.float32]
-    strength: NDArray[np.float64]
+    relative_singular_values: NDArray[np.float64]
 
     @classmethod
-    def of(cls, symbol: NDArray[np.integer], projected: NodeProjections) -> Projections:
+    def from_nodes(cls, symbol: NDArray[np.integer], projected: NodeProjections) -> Projections:
         """Add the constant, and divide outside projections by the singular values.
 
         >>> rows = np.array([[2], [-2]], dtype=np.float32)
         >>> projected = NodeProjections(rows, rows, np.full((1, 1), 4.0), np.full(1, 8.0))
-        >>> result = Projections.of(np.zeros(2, int), projected)
-        >>> (result.inside.T @ result.outside / 2), result.strength
-        (array([[1., 0.],
-               [0., 1.]], dtype=float32), array([[1. , 0.5]]))
+        >>> result = Projections.from_nodes(np.zeros(2, int), projected)
+        >>> result.inside.T @ result.outside / 2
+        array([[1., 0.],
+               [0., 1.]], dtype=float32)
+        >>> result.relative_singular_values
+        array([[1. , 0.5]])
         """
         values = np.where(projected.values > 0, projected.values, 1.0).astype(np.float32)
         constant = np.ones((len(symbol), 1), dtype=np.float32)
-        strength = projected.values / projected.scale[:, None]
+        relative = projected.values / projected.scale[:, None]
         return cls(
             np.hstack([constant, projected.inside]),
             np.hstack([constant, projected.outside / values[symbol]]),
-            np.hstack([np.ones((len(strength), 1)), strength]),
+            np.hstack([np.ones((len(relative), 1)), relative]),
         )
 
-    def trust(self, ridge: float) -> NDArray[np.float32]:
-        """How much the outside projection on each state of each symbol counts, between 0 and 1.
+    def shrinkage(self, ridge: float) -> NDArray[np.float32]:
+        """Factors of the outside projections, between 0 and 1, for each symbol and state.
 
-        Dividing by small singular values makes noise large; a ridge keeps it small. The constant
-        counts in full.
+        Dividing by a small singular value amplifies noise. As in ridge regression, a state with
+        the relative singular value s is shrunk by s^2 / (s^2 + ridge^2). The constant is not
+        shrunk. Peng (2021) has no such term; ``ridge=0`` gives his estimates.
 
         >>> one = np.ones((1, 3), dtype=np.float32)
-        >>> Projections(one, one, np.array([[1, 0.3, 0.1]])).trust(0.1)
+        >>> Projections(one, one, np.array([[1, 0.3, 0.1]])).shrinkage(0.1)
         array([[1. , 0.9, 0.5]], dtype=float32)
         """
-        squares = self.strength**2
-        trust = squares / np.maximum(squares + ridge**2, np.finfo(np.float64).tiny)
-        trust[:, 0] = 1
-        return trust.astype(np.float32)
+        squares = self.relative_singular_values**2
+        shrinkage = squares / np.maximum(squares + ridge**2, np.finfo(np.float64).tiny)
+        shrinkage[:, 0] = 1
+        return shrinkage.astype(np.float32)

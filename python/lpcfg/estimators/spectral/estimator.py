@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from lpcfg._threads import one_thread
 from lpcfg.errors import InputError
-from lpcfg.estimators.features.emission_ratios import StateProfiles
+from lpcfg.estimators.features.emission_ratios import EmissionLikelihoodRatios
 from lpcfg.estimators.features.projected_treebank import ProjectedTreebank, ProjectingEstimator
 from lpcfg.estimators.rule_nodes import RuleNodes
 from lpcfg.estimators.spectral._moments import RuleMoments
@@ -98,24 +98,26 @@ class SpectralPath:
 
         >>> from lpcfg import Tree
         >>> path = SpectralEstimator().path(Treebank.from_trees([Tree("NN", "rain")]))
-        >>> path.projections.strength[:, 0]
+        >>> path.projections.relative_singular_values[:, 0]
         array([1.])
         """
-        return Projections.of(self.projected.treebank.symbol, self.projected.projections)
+        return Projections.from_nodes(self.projected.treebank.symbol, self.projected.projections)
 
     @cached_property
-    def profiles(self) -> StateProfiles:
-        """What words tell about states.
+    def emission_ratios(self) -> EmissionLikelihoodRatios:
+        """Emission likelihood ratios of the lexical rules.
 
         >>> from lpcfg import Tree
         >>> path = SpectralEstimator().path(Treebank.from_trees([Tree("NN", "rain")]))
-        >>> path.profiles.mean[0]
+        >>> path.emission_ratios.mean[0]
         np.float32(1.0)
         """
         # The first column of the projections is 1, the others have no mean.
         outside = self.projections.outside
         leaves = self.projected.treebank.word >= 0
-        return StateProfiles(self.projected.words, outside[leaves], np.eye(1, outside.shape[1])[0])
+        return EmissionLikelihoodRatios(
+            self.projected.words, outside[leaves], np.eye(1, outside.shape[1])[0]
+        )
 
     @cached_property
     def rule_nodes(self) -> RuleNodes:
@@ -139,7 +141,7 @@ class SpectralPath:
         allowed = states_by_symbol(
             self.projected.treebank, cut.states, cut.min_count, cut.full_count
         )
-        found = np.count_nonzero(self.projections.strength > cut.tolerance, axis=1)
+        found = np.count_nonzero(self.projections.relative_singular_values > cut.tolerance, axis=1)
         states: NDArray[np.int64] = np.minimum(allowed, np.maximum(found, 1))
         return states
 
@@ -166,12 +168,12 @@ class SpectralPath:
         """
         states, backbone = self.states(cut), self.projected.backbone
         kept = np.arange(self.projections.inside.shape[1]) < states[:, None]
-        trust = self.projections.trust(cut.ridge)
-        emissions = self.profiles.emission_vectors(
-            states, cut.word_smoothing, cut.class_smoothing, trust=trust
+        shrinkage = self.projections.shrinkage(cut.ridge)
+        emissions = self.emission_ratios.emission_parameters(
+            states, cut.word_smoothing, cut.class_smoothing, shrinkage=shrinkage
         )
         bank, nodes = self.projected.treebank, self.rule_nodes
-        moments = RuleMoments(bank, nodes, self.projections, states, trust, cut.smoothing)
+        moments = RuleMoments(bank, nodes, self.projections, states, shrinkage, cut.smoothing)
         with one_thread():
             return LatentStates(
                 kind="linear",

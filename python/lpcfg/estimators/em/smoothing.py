@@ -1,0 +1,111 @@
+"""Smoothing of the grammars that EM, split-merge training and the pivot algorithm estimate."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lpcfg._columns import offsets
+from lpcfg.errors import InputError
+from lpcfg.estimators.em.state_parameters import StateParameters
+from lpcfg.estimators.rule_nodes import interpolation
+
+__all__ = ["Smoothing", "smooth_rules"]
+
+Floats = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Smoothing:
+    """How far the estimates of rare events back off to those of more frequent ones.
+
+    ``rules``: C of the interpolation weight sqrt(n) / (C + sqrt(n)) that a rule seen n times gives
+    its own tensor; the rest goes to estimates in which the states of the rule are independent, see
+    :func:`smooth_rules`. Applied to the final grammar, not between iterations. Higher values bring
+    the grammar closer to its backbone PCFG; 0 leaves the tensors as EM found them. Default 5.
+    ``words``: the prior count, in tokens, of the word's class in P(state | word). Applied in every
+    iteration. With higher values a word must be more frequent to have states of its own; 0 uses
+    the relative frequencies of the word alone. Default 2.
+    ``classes``: the prior count, in tokens, of the symbol in P(state | word class). Applied in
+    every iteration. It matters to unknown and rare words only. Default 2.
+    ``rare``: words that occur up to so many times are counted for their classes, and so determine
+    the states of unknown words. Higher values make classes more reliable, and less typical of
+    unknown words. Default 20.
+
+    >>> Smoothing(rules=0.0)
+    Smoothing(rules=0.0, words=2.0, classes=2.0, rare=20)
+    """
+
+    rules: float = 5.0
+    words: float = 2.0
+    classes: float = 2.0
+    rare: int = 20
+
+    def __post_init__(self) -> None:
+        for name in ("rules", "words", "classes", "rare"):
+            if not getattr(self, name) >= 0:
+                value = getattr(self, name)
+                raise InputError(f"smoothing ({name}) must not be negative, but is {value}")
+
+    @classmethod
+    def none(cls) -> Smoothing:
+        """No smoothing: with plain relative frequencies, EM never lowers the likelihood.
+
+        >>> Smoothing.none()
+        Smoothing(rules=0.0, words=0.0, classes=0.0, rare=20)
+        """
+        return cls(0.0, 0.0, 0.0)
+
+
+def smooth_rules(
+    parameters: StateParameters,
+    rules: NDArray[np.integer],
+    counts: NDArray[np.integer],
+    probabilities: NDArray[np.float64],
+    smoothing: float,
+) -> Floats:
+    """The tensors of binary rules, interpolated with those of independent states.
+
+    For a rule seen n times, with w = sqrt(n) / (C + sqrt(n)), a tensor backs off with weight 1 - w
+    to P(rule | parent's state) P(children's states | rule). In turn, the first factor backs off to
+    the rule's probability in the backbone PCFG, and the second to the product of the distributions
+    of the left and of the right child's state given the rule, which backs off to the product of
+    the state priors. This is the interpolation of moments of Cohen et al. (2013; Peng 2021, section
+    3.2.7) for probabilities: the rules of each state still sum to one.
+
+    ``counts``, ``probabilities``: of each rule, in the treebank and in the backbone.
+    ``smoothing``: C.
+
+    >>> one = np.ones(1, dtype=np.float32)
+    >>> parameters = StateParameters(np.array([2]), one, one.repeat(8) / 4, one, np.full(2, 0.5))
+    >>> smooth_rules(parameters, np.zeros((1, 3), int), np.array([1]), one, 1.0).sum()
+    np.float32(2.0)
+    """
+    weights = interpolation(counts, smoothing)
+    priors = [
+        part.astype(np.float32)
+        for part in np.split(parameters.state_priors, offsets(parameters.states)[1:-1])
+    ]
+    tensors = [np.empty(0, dtype=np.float32)]
+    state_offsets = offsets(parameters.states)
+    totals = np.zeros(state_offsets[-1], dtype=np.float32)
+    columns = (rules.tolist(), parameters.tensors(rules), weights, probabilities)
+    for (a, b, c), tensor, weight, probability in zip(*columns, strict=True):
+        weight, rest = np.float32(weight), np.float32(1 - weight)
+        rule_given_state = tensor.sum(axis=(1, 2))
+        children = np.tensordot(priors[a], tensor, 1)
+        children /= max(children.sum(), np.finfo(np.float32).tiny)
+        independent = np.outer(children.sum(axis=1), children.sum(axis=0))
+        children = weight * children + rest * (
+            weight * independent + rest * np.outer(priors[b], priors[c])
+        )
+        rule_given_state = weight * rule_given_state + rest * np.float32(probability)
+        smoothed = weight * tensor + (rest * rule_given_state)[:, None, None] * children
+        totals[state_offsets[a] : state_offsets[a + 1]] += smoothed.sum(axis=(1, 2))
+        tensors.append(smoothed)
+    scale = np.divide(1, totals, out=np.zeros_like(totals), where=totals > 0)
+    for rule, (a, _, _) in enumerate(rules.tolist(), start=1):
+        tensors[rule] *= scale[state_offsets[a] : state_offsets[a + 1], None, None]
+    return np.concatenate([tensor.ravel() for tensor in tensors])
