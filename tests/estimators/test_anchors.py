@@ -5,8 +5,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from lpcfg.errors import InputError
-from lpcfg.estimators.pivot._simplex import mixing_weights
-from lpcfg.estimators.pivot.anchors import decompose_by_anchors, find_anchors
+from lpcfg.estimators.pivot.anchors import decompose_by_anchors, find_anchors, mixing_weights
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(1, 6)

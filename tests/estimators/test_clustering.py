@@ -18,8 +18,8 @@ import support.latent_trees as known
 from lpcfg import ClusteringEstimator, InputError, PCFGEstimator, SpectralCut, Treebank
 from lpcfg.estimators.clustering._clusters import NodeClusters, cluster_nodes
 from lpcfg.estimators.clustering._state_frequencies import StateFrequencies
-from lpcfg.estimators.features.node_projections import NodeProjections
 from lpcfg.estimators.features.lexical_rules import LexicalRules
+from lpcfg.estimators.features.node_projections import NodeProjections
 from lpcfg.grammar.notation import read_rules
 from lpcfg.grammar.sampling import sample_trees
 

@@ -135,8 +135,8 @@ PINNED_SETS = {
     ),
     "full": (
         "word left-child right-child rule left-fragment right-fragment head-tag length",
-        "parent-rule grandparent-rules great-grandparent-rules parent grandparent"
-        " outside-head-tag widths",
+        "parent-rule grandparent-rules great-grandparent-rules"
+        + " parent grandparent outside-head-tag widths",
     ),
 }
 PINNED_GROUPS = {

@@ -14,7 +14,7 @@ import support.latent_trees as known
 from lpcfg import EMEstimator, InputError, LexiconOptions, PCFGEstimator, PivotEstimator, Treebank
 from lpcfg.estimators.em.smoothing import Smoothing
 from lpcfg.estimators.features.feature_sets import COMPACT, FeatureSet
-from lpcfg.estimators.pivot._rules import mix_states
+from lpcfg.estimators.pivot._rules import maximise_rule_states
 from lpcfg.estimators.pivot._states import match_states
 from lpcfg.grammar.notation import Word, read_rules
 from lpcfg.grammar.sampling import sample_trees
@@ -140,7 +140,7 @@ def test_mixtures_are_the_likeliest(seed, shape):
     weights = generator.integers(1, 5, 40).astype(np.float32)
     start = generator.random(shape, np.float32) + np.float32(0.1)
     start /= start.sum()
-    found = mix_states(*sides, weights, start, 1500)
+    found = maximise_rule_states(*sides, weights, start, 1500)
     assert found.sum() == pytest.approx(1, abs=1e-4)
     # At the maximum over the simplex the slope is the same wherever there is weight, and no
     # greater elsewhere (Karush, Kuhn and Tucker).

@@ -5,8 +5,8 @@ import pytest
 
 from lpcfg import LexiconOptions, Transform, Tree, Treebank, embedded_trees
 from lpcfg.errors import InputError
-from lpcfg.estimators.features.node_features import FeatureMatrix
 from lpcfg.estimators.features.feature_sets import FeatureSet
+from lpcfg.estimators.features.node_features import FeatureMatrix
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.estimators.spectral.estimator import SpectralCut, SpectralEstimator
 from lpcfg.estimators.state_numbers import states_by_frequency

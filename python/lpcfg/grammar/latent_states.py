@@ -31,7 +31,8 @@ class LatentStates:
     The definition is that of Cohen & Collins (2014, section 3.1), but that each symbol has a number
     of states of its own. The probability of a tree is pi . f(root), where the inside vector of a
     preterminal is f(a -> x) = q(a -> x), and that of an interminal
-    f(a -> b c)[i] = sum over j, k of t(a -> b c)[i, j, k] f(b)[j] f(c)[k]. There are no unary rules.
+    f(a -> b c)[i] = sum over j, k of t(a -> b c)[i, j, k] f(b)[j] f(c)[k] (Peng 2021, section 7.4).
+    There are no unary rules.
 
     ``kind``: the parameters of a ``"probabilistic"`` grammar are probabilities. Those of a
     ``"linear"`` one, which the spectral estimator makes, are probabilities up to an unknown

@@ -1,6 +1,6 @@
 """Relative frequencies in a cluster-annotated treebank (Narayan & Cohen 2015, figure 2, step 3).
 
-The paper uses plain relative frequencies. Here the tensors are smoothed, as rules that occur a few
+The paper uses plain relative frequencies (Matejovicova 2018, equations 3 and 4). Here the tensors are smoothed, as rules that occur a few
 times in a state say little about the states of the children, and they stay sparse. A symbol with
 several clusters has a state for each of them and, as state 0, a *backoff state* that stands for all
 of its nodes. If a rule occurs n times in a state of the parent, each child is in the state of its
@@ -127,7 +127,9 @@ class StateFrequencies:
             some = np.flatnonzero(left_value)
             left_place = parent_place[some] + left_state[some] * sizes[rule[some], 2]
             left_value = self._frequency[inner][some] * left_value[some]
-            for right_state, right_value in self._child_states(bank.right[node[some]], weight[some]):
+            for right_state, right_value in self._child_states(
+                bank.right[node[some]], weight[some]
+            ):
                 value = left_value * right_value
                 kept = value > 0
                 places.append(left_place[kept] + right_state[kept])

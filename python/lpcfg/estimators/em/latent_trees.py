@@ -91,9 +91,7 @@ class LatentTrees:
         if chosen is not None:
             nodes, _ = gather_trees(treebank.tree_offsets, chosen)
             leaf = treebank.left < 0
-            lexical_rules = lexical_rules.restricted_to(
-                (np.cumsum(leaf) - 1)[nodes[leaf[nodes]]]
-            )
+            lexical_rules = lexical_rules.restricted_to((np.cumsum(leaf) - 1)[nodes[leaf[nodes]]])
             treebank, rule = treebank.subset(chosen), rule[nodes]
         self.lexical_rules = lexical_rules
         inner, size = treebank.left >= 0, len(treebank.symbols)

@@ -130,7 +130,9 @@ class SplitMergeEstimator:
     def _remap(
         self, trees: LatentTrees, parameters: StateParameters, maps: list[StateMap]
     ) -> StateParameters:
-        return map_states(parameters, maps, trees.backbone.binary_rules, trees.lexical_rules.symbols)
+        return map_states(
+            parameters, maps, trees.backbone.binary_rules, trees.lexical_rules.symbols
+        )
 
     def _mix(self, trees: LatentTrees, parameters: StateParameters) -> StateParameters:
         """Let the states of a symbol share a little of their rules."""
@@ -140,7 +142,9 @@ class SplitMergeEstimator:
             shared = np.full_like(same, self.mixing / states)
             maps.append(StateMap(np.float32(1 - self.mixing) * same + shared, same))
         # Words have their own smoothing.
-        return replace(self._remap(trees, parameters, maps), emission_ratios=parameters.emission_ratios)
+        return replace(
+            self._remap(trees, parameters, maps), emission_ratios=parameters.emission_ratios
+        )
 
     def _grammar(self, trees: LatentTrees, parameters: StateParameters, cycle: int) -> Grammar:
         fields = (

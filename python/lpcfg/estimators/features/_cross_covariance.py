@@ -1,7 +1,7 @@
 """Truncated SVD of the cross-covariance of two sparse feature matrices.
 
-Peng (2021, equations 3.3, 3.4 and 4.3) and Narayan & Cohen (2015, equation 1) decompose
-Omega = Phi' Psi / n; here the columns are centred first.
+Narayan & Cohen (2015, equation 1), Matejovicova (2018, equation 2) and Peng (2021, equations 3.3,
+3.4 and 4.3) decompose Omega = Phi' Psi / n; here the columns are centred first.
 """
 
 from __future__ import annotations
@@ -131,5 +131,7 @@ def _thin_svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:
 
 def _significant(squares: Floats) -> NDArray[np.bool_]:
     """Which squared singular values are above the rounding error; none of a matrix of zeros."""
-    significant: NDArray[np.bool_] = squares > _ROUNDING**2 * squares.max(initial=np.finfo(float).tiny)
+    significant: NDArray[np.bool_] = squares > _ROUNDING**2 * squares.max(
+        initial=np.finfo(float).tiny
+    )
     return significant

@@ -2,7 +2,8 @@
 
 The parameter q(a -> x | a, h) of a lexical rule (Cohen & Collins 2014, section 3.1; Peng 2021,
 equation 3.9) is stored as the product of q(a -> x | a), the probability in the backbone PCFG's
-lexicon, and the emission likelihood ratio q(a -> x | a, h) / q(a -> x | a) = p(h | a, x) / p(h | a).
+lexicon, and the emission likelihood ratio q(a -> x | a, h) / q(a -> x | a), which by Bayes' rule is
+p(h | a, x) / p(h | a).
 """
 
 from __future__ import annotations

@@ -5,6 +5,10 @@ A group gives each node one integer key; nodes with the same key have the same f
 are always different, so a key need not repeat the symbol of its node. To add a group of your own,
 write such a function and put it into a :class:`FeatureSet`.
 
+The groups are those of Cohen et al. (2013), as listed by Narayan & Cohen (2015, section 3). The
+feature functions of Peng (2021, section 5.2) are a selection of them, and so are most of
+Matejovicova (2018, section 3.1).
+
 Names have a stable meaning. The definition of a named group never changes, and neither do the
 lists of groups that ``"compact"`` and ``"full"`` stand for: a new or better group gets a new name,
 and a new selection of groups becomes a new feature set. Models store the names of their groups.

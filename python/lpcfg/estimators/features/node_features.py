@@ -1,4 +1,4 @@
-"""Scaled inside and outside feature vectors of all nodes (Peng 2021, sections 3.2.3, 3.2.4, 4.2)."""
+"""Scaled inside and outside features of all nodes (Peng 2021, sections 3.2.3, 3.2.4 and 4.2)."""
 
 from __future__ import annotations
 

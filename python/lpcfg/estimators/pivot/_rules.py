@@ -1,4 +1,8 @@
-"""Probabilities of states from features of nodes (Cohen & Collins 2014, figure 1 and 6.1-2)."""
+"""Parameters over states from feature likelihoods (Cohen & Collins 2014, figure 1, steps 2 and 3).
+
+With several feature groups, the objective is that of section 6.2. The root and emission parameters
+are those of section 6.1.
+"""
 
 from __future__ import annotations
 
@@ -16,35 +20,39 @@ from lpcfg.estimators.pivot._states import SymbolStates, informative_groups
 from lpcfg.estimators.rule_nodes import RuleNodes
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["NodeStates", "mix_states"]
+__all__ = ["NodeStates", "maximise_rule_states"]
 
 Floats = NDArray[np.float32]
 
-# Values of the largest temporary array: points times pairs of states.
-_LARGEST = 1 << 22
+# The number of values of the largest temporary array: feature triples times pairs of states.
+_MAX_VALUES = 1 << 22
 
-# Points less likely than this under all triples of states teach nothing about them.
-_IMPOSSIBLE = np.float32(1e-20)
+# A lower bound of the likelihood of feature triples, to divide by.
+_MIN_LIKELIHOOD = np.float32(1e-20)
 
-# Points that tell enough about a rule for none of its nodes to need more than one.
-_ENOUGH = 500
+# Rules with more nodes than this use one combination of feature groups per node.
+_MAX_TRIPLES = 500
 
 
-class _Side(NamedTuple):
-    """What one side of some nodes of a symbol tells about their states.
+class _FeatureLikelihoods(NamedTuple):
+    """Inside or outside features of some nodes of a symbol, and their likelihood ratios.
 
-    ``columns``: a row for each node with the numbers of its features.
-    ``matrix``: for each feature a row of P(feature | state) / P(feature).
+    ``columns``: the feature of each node (row) in each group.
+    ``ratios``: p(feature | state) / p(feature), features by states.
     """
 
     columns: NDArray[np.integer]
-    matrix: Floats
+    ratios: Floats
+
+
+_Triple = tuple[_FeatureLikelihoods, _FeatureLikelihoods, _FeatureLikelihoods]
 
 
 class NodeStates:
-    """What the features of all nodes of a treebank tell about their states.
+    """Estimates of state counts from the features of the nodes of a treebank.
 
-    ``states``: those of each symbol.
+    ``features``: the features of all nodes.
+    ``states``: the states of each symbol, with the likelihood ratios of its features.
 
     >>> from lpcfg import Tree
     >>> bank = Treebank.from_trees([Tree.from_string("(S (A a) (B b))")])
@@ -59,7 +67,7 @@ class NodeStates:
         self.treebank, self.features = treebank, features
         self.states = [symbol.single_precision() for symbol in states]
         self._nodes = nodes_by_symbol(treebank.symbol, len(states))
-        # Where the features of each node are.
+        # The row of each node in the feature matrices.
         self._row = np.argsort(np.concatenate(self._nodes))
         self._groups = [
             tuple(informative_groups(matrix.columns[self._row[nodes]]) for matrix in features)
@@ -72,15 +80,12 @@ class NodeStates:
         iterations: int,
         progress: Callable[[Iterable[int]], Iterable[int]] = iter,
     ) -> Expectations:
-        """How often rules and roots are expected with which states, and those of preterminals.
+        """Expected counts of rules and roots with their states, and states of preterminal nodes.
 
-        Relative frequencies of these are the estimates of the pivot method.
+        Their relative frequencies are the parameters t, pi and q (figure 1, step 3; section 6.1),
+        which :meth:`.LatentTrees.maximise` computes, as it does in an M-step of EM.
 
-        >>> from lpcfg import Tree
-        >>> bank = Treebank.from_trees([Tree("NN", "rain")])
-        >>> nodes = NodeStates(bank, NodeFeatures.build(bank), [SymbolStates.single(3, 3)])
-        >>> nodes.expectations(RuleNodes.find(bank, np.zeros((0, 3), int)), iterations=1).roots
-        array([1.])
+        ``iterations``: of :func:`maximise_rule_states` for each rule.
         """
         starts = rules.bounds.tolist()
         tensors = [np.empty(0, dtype=np.float32)]
@@ -101,31 +106,31 @@ class NodeStates:
         )
 
     def _tensor(self, nodes: NDArray[np.integer], iterations: int) -> Floats:
-        """P(states of parent, left and right child | rule), from the nodes that a rule has."""
+        """t(h1, h2, h3 | a -> b c) from the nodes of a rule (figure 1, step 2)."""
         left, right = self.treebank.left[nodes], self.treebank.right[nodes]
         sides = (
-            self._side(nodes, "outside"),
-            self._side(left, "inside"),
-            self._side(right, "inside"),
+            self._likelihoods(nodes, "outside"),
+            self._likelihoods(left, "inside"),
+            self._likelihoods(right, "inside"),
         )
         a, b, c = (
             self.states[self.treebank.symbol[some[0]]].prior for some in (nodes, left, right)
         )
-        return _mix(sides, a[:, None, None] * b[:, None] * c, iterations)
+        return _maximise_over_groups(sides, a[:, None, None] * b[:, None] * c, iterations)
 
     def _roots(self, nodes: NDArray[np.integer], iterations: int) -> Floats:
-        """P(state | root) of a symbol, from the nodes of it that are roots.
+        """p(h | root, a) from the nodes of a symbol that are roots.
 
-        The paper reads it off an outside feature that all roots share and no others; features of
-        their insides serve as well, whatever the outside features are.
+        Section 6.1 derives it from an outside feature that all roots and no other nodes have. Here
+        the inside features of the roots are used, so that no such outside feature is needed.
         """
-        silent = _silent(len(nodes), 1)
+        none = _uninformative(len(nodes), 1)
         prior = self.states[self.treebank.symbol[nodes[0]]].prior
-        sides = self._side(nodes, "inside"), silent, silent
-        return _mix(sides, prior[:, None, None], iterations).ravel()
+        sides = self._likelihoods(nodes, "inside"), none, none
+        return _maximise_over_groups(sides, prior[:, None, None], iterations).ravel()
 
     def _leaves(self) -> Floats:
-        """For each preterminal node in turn, P(state | inside), as rows."""
+        """p(h | inside features) of each preterminal node, as rows."""
         leaf = self.treebank.left < 0
         place = np.cumsum(leaf) - 1
         most = max(len(states.prior) for states in self.states)
@@ -133,39 +138,41 @@ class NodeStates:
         for nodes, states in zip(self._nodes, self.states, strict=True):
             own = nodes[leaf[nodes]]
             if len(own):
-                columns, matrix = self._side(own, "inside")
-                values = matrix[columns].mean(axis=1) * states.prior
+                columns, ratios = self._likelihoods(own, "inside")
+                values = ratios[columns].mean(axis=1) * states.prior
                 values /= values.sum(axis=1, keepdims=True)
                 rows[place[own], : len(states.prior)] = values
         return rows
 
-    def _side(self, nodes: NDArray[np.integer], side: str) -> _Side:
-        """One side of nodes of one symbol."""
+    def _likelihoods(self, nodes: NDArray[np.integer], side: str) -> _FeatureLikelihoods:
+        """The inside or outside features of nodes of one symbol."""
         symbol = int(self.treebank.symbol[nodes[0]])
         number = NodeFeatures._fields.index(side)
-        matrix = getattr(self.states[symbol], side)
+        ratios = getattr(self.states[symbol], side)
         groups = self._groups[symbol][number]
-        if not groups or matrix.shape[1] == 1:
-            return _silent(len(nodes), matrix.shape[1])
-        return _Side(self.features[number].columns[self._row[nodes][:, None], groups], matrix)
+        if not groups or ratios.shape[1] == 1:
+            return _uninformative(len(nodes), ratios.shape[1])
+        columns = self.features[number].columns[self._row[nodes][:, None], groups]
+        return _FeatureLikelihoods(columns, ratios)
 
 
-def _silent(nodes: int, states: int) -> _Side:
-    """A side that tells nothing."""
-    return _Side(np.zeros((nodes, 1), dtype=np.int64), np.ones((1, states), dtype=np.float32))
+def _uninformative(nodes: int, states: int) -> _FeatureLikelihoods:
+    """A feature that all nodes have, whatever their states."""
+    columns = np.zeros((nodes, 1), dtype=np.int64)
+    return _FeatureLikelihoods(columns, np.ones((1, states), dtype=np.float32))
 
 
-def _mix(sides: tuple[_Side, _Side, _Side], start: Floats, iterations: int) -> Floats:
-    """Mix states by combinations of groups of features, each a term of the objective.
+def _maximise_over_groups(sides: _Triple, start: Floats, iterations: int) -> Floats:
+    """Maximise the objective of section 6.2: a term for each combination of feature groups.
 
-    A rule with few nodes needs all of them. Where there are many nodes, each speaks through some
-    of them only, in turn: sums over so many nodes stay about the same.
+    Rules with few nodes use all combinations of each node. Those with many use some for each node,
+    in turn, which changes the sums over the nodes little and saves time.
     """
     if start.size == 1:
         return start
     sizes = [side.columns.shape[1] for side in sides]
     nodes, choices = len(sides[0].columns), int(np.prod(sizes))
-    each = min(choices, max(1, _ENOUGH // nodes))
+    each = min(choices, max(1, _MAX_TRIPLES // nodes))
     turns = (each * np.arange(nodes)[:, None] + np.arange(each)) % choices
     groups = np.unravel_index(turns, sizes)
     columns = (
@@ -173,11 +180,11 @@ def _mix(sides: tuple[_Side, _Side, _Side], start: Floats, iterations: int) -> F
         for side, group in zip(sides, groups, strict=True)
     )
     rows, _, counts = distinct_rows(*columns)
-    first, second, third = (side.matrix[row] for side, row in zip(sides, rows, strict=True))
-    return mix_states(first, second, third, counts.astype(np.float32), start, iterations)
+    first, second, third = (side.ratios[row] for side, row in zip(sides, rows, strict=True))
+    return maximise_rule_states(first, second, third, counts.astype(np.float32), start, iterations)
 
 
-def mix_states(
+def maximise_rule_states(
     first: Floats,
     second: Floats,
     third: Floats,
@@ -185,32 +192,37 @@ def mix_states(
     start: Floats,
     iterations: int,
 ) -> Floats:
-    """Probabilities of triples of states that make points likely, by EM from a start.
+    """t(h1, h2, h3 | a -> b c) by EM: the maximum of equation 1, which is concave in t.
 
-    Maximises the sum over points of weight * log sum over i, j, k of T[i, j, k] first[i] second[j]
-    third[k], where rows of the matrices belong to points. This is concave in T.
+    The objective is the sum over feature triples of
+    weight * log (sum over h1, h2, h3 of t[h1, h2, h3] first[h1] second[h2] third[h3]).
 
-    >>> sides = np.eye(2, dtype=np.float32)
-    >>> start = np.full((2, 2, 2), 1 / 8, dtype=np.float32)
+    ``first``, ``second``, ``third``: the likelihoods s(g | h1), r(f2 | h2) and r(f3 | h3) of the
+    triples' features, up to factors that do not depend on the states, as rows.
+    ``weights``: the counts of the triples.
+    ``start``: the tensor before the first iteration.
+
+    >>> likelihoods = np.eye(2, dtype=np.float32)
     >>> weights = np.array([3, 1], dtype=np.float32)
-    >>> mix_states(sides, sides, sides, weights, start, 5)[0].round(3)
+    >>> start = np.full((2, 2, 2), 1 / 8, dtype=np.float32)
+    >>> maximise_rule_states(*[likelihoods] * 3, weights, start, 5)[0].round(3)
     array([[0.75, 0.  ],
            [0.  , 0.  ]], dtype=float32)
     """
     rows, columns = first.shape[1] * second.shape[1], third.shape[1]
     matrix = start.reshape(rows, columns)
-    step = max(_LARGEST // rows, 1)
+    step = max(_MAX_VALUES // rows, 1)
     for _ in range(iterations):
         expected = np.zeros_like(matrix)
         for begin in range(0, len(weights), step):
             block = slice(begin, begin + step)
             pairs = (first[block, :, None] * second[block, None, :]).reshape(-1, rows)
             likelihood = np.einsum("np,np->n", pairs, third[block] @ matrix.T)
-            ratio = weights[block] / np.maximum(likelihood, _IMPOSSIBLE)
+            ratio = weights[block] / np.maximum(likelihood, _MIN_LIKELIHOOD)
             expected += pairs.T @ (third[block] * ratio[:, None])
-        moved = matrix * expected
-        total = moved.sum()
+        updated = matrix * expected
+        total = updated.sum()
         if total <= 0:
             break
-        matrix = moved / total
+        matrix = updated / total
     return matrix.reshape(start.shape)

@@ -1,8 +1,8 @@
-"""The latent states of a symbol by pivot features (Cohen & Collins 2014, section 5).
+"""The latent states of a symbol by pivot features (Cohen & Collins 2014, section 5.3, figure 2).
 
-A state is found from both sides of a node: by inside features that only it brings forth, seen
-through what is around them, and by outside features likewise. The two sides number their states
-differently; what they share is found by a concave maximisation (figure 2, step 3).
+Step 1 of the learning algorithm (figure 1). The states of a symbol are found twice: by inside
+features that only one state generates, and by such outside features. The two decompositions number
+their states differently; a concave maximisation finds how they correspond.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 
 def informative_groups(columns: NDArray[np.integer]) -> tuple[int, ...]:
-    """The groups (columns) in which the features of nodes (rows) differ; others tell nothing.
+    """The feature groups (columns) in which nodes (rows) differ; others are uninformative.
 
     >>> informative_groups(np.array([[0, 2], [1, 2]]))
     (0,)
@@ -37,10 +37,10 @@ def informative_groups(columns: NDArray[np.integer]) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class SideFeatures:
-    """The features that the nodes of a symbol have on one side, inside or outside.
+    """The inside features, or the outside features, of the nodes of a symbol.
 
-    ``columns``: a row for each node with the number of its feature in each group; no two groups
-    share a number.
+    ``columns``: the feature of each node (row) in each group; groups share no features.
+    ``width``: the number of features.
 
     >>> SideFeatures(np.array([[0, 2], [1, 2]]), width=3).counts
     array([1, 1, 2])
@@ -51,16 +51,12 @@ class SideFeatures:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """How many nodes have each feature.
-
-        >>> SideFeatures(np.array([[0, 2], [1, 2]]), width=3).counts
-        array([1, 1, 2])
-        """
+        """The number of nodes that have each feature."""
         return np.bincount(self.columns.ravel(), minlength=self.width)
 
     @property
     def indicator(self) -> scipy.sparse.csr_array:
-        """Nodes by features: one where a node has a feature.
+        """One-hot feature vectors of the nodes, as rows.
 
         >>> SideFeatures(np.array([[0, 2], [1, 2]]), width=3).indicator.toarray()
         array([[1., 0., 1.],
@@ -72,22 +68,28 @@ class SideFeatures:
         return scipy.sparse.csr_array(data, shape=(rows, self.width))
 
     def find_states(
-        self, others: NDArray[np.floating], states: int, share: float, n_jobs: int = 1
+        self,
+        others: NDArray[np.floating],
+        states: int,
+        min_pivot_frequency: float,
+        n_jobs: int = 1,
     ) -> AnchorStates:
-        """States by the features of this side, given projections of the nodes' other side.
+        """States by the pivots of this side, the algorithm of section 5.2.
 
-        A pivot is a feature that at least this share of an average state's nodes have.
+        ``others``: projections of the features of the other side, the representation phi(g).
+        ``min_pivot_frequency``: features may be pivots if they occur at this fraction of the nodes
+        of an average state or more often.
 
         >>> side = SideFeatures(np.array([[0], [0], [1], [1], [2], [2]]), width=3)
         >>> others = np.array([[1.0], [1.0], [-1.0], [-1.0], [1.0], [-1.0]])
-        >>> side.find_states(others, 2, share=0.1).posterior
+        >>> side.find_states(others, 2, min_pivot_frequency=0.1).posterior
         array([[1. , 0. ],
                [0. , 1. ],
                [0.5, 0.5]])
         """
         counts = self.counts
         points = (self.indicator.T @ others.astype(np.float64)) / np.maximum(counts, 1)[:, None]
-        frequent = counts >= max(share * len(self.columns) / states, 1)
+        frequent = counts >= max(min_pivot_frequency * len(self.columns) / states, 1)
         if not frequent.any():
             frequent = counts == counts.max()
         return decompose_by_anchors(points, counts, states, frequent, n_jobs)
@@ -95,11 +97,12 @@ class SideFeatures:
 
 @dataclass(frozen=True, eq=False)
 class SymbolStates:
-    """The states of a symbol, and what each feature of a node tells about its state.
+    """The states h of a symbol a, and the likelihood ratios of features given each state.
 
-    ``prior``: P(state | symbol).
-    ``inside``, ``outside``: for each feature a row of P(feature | state) / P(feature), all ones
-    for what tells nothing.
+    ``prior``: p(h | a).
+    ``inside``: r(f | h, a) / p(f | a) of inside features f (rows) and states (columns).
+    ``outside``: s(g | h, a) / p(g | a) of outside features g and states. Rows of ones are
+    uninformative.
 
     >>> SymbolStates.single(2, 1).inside
     array([[1.],
@@ -111,7 +114,7 @@ class SymbolStates:
     outside: NDArray[np.floating]
 
     def single_precision(self) -> SymbolStates:
-        """The same in less memory.
+        """The same in single precision.
 
         >>> SymbolStates.single(2, 1).single_precision().prior
         array([1.], dtype=float32)
@@ -121,7 +124,7 @@ class SymbolStates:
 
     @classmethod
     def single(cls, inside: int, outside: int) -> SymbolStates:
-        """One state, given the numbers of features.
+        """A symbol with one state, given the numbers of inside and outside features.
 
         >>> SymbolStates.single(2, 1).prior
         array([1.])
@@ -130,14 +133,16 @@ class SymbolStates:
 
 
 def match_states(
-    pairs: scipy.sparse.csr_array, firsts: Floats, seconds: Floats, iterations: int
+    pairs: scipy.sparse.csr_array, posterior: Floats, likelihood: Floats, iterations: int
 ) -> Floats:
-    """P(second side's state | first side's state), from counts of pairs of features.
+    """t(h' | h): the states h' of outside features given the states h of inside features.
 
-    Maximises sum Q[f, g] log sum r(h | f) t(h' | h) s(g | h') over t, which is concave, by EM.
+    Maximises equation 3 (figure 2, step 3) by EM: the sum over f, g of
+    Q[f, g] log (sum over h, h' of r(h | f) t(h' | h) s(g | h')), which is concave in t.
 
-    ``firsts``: P(state | feature) as rows; ``seconds``: P(feature | state), up to factors that do
-    not depend on the state.
+    ``pairs``: Q, counts of pairs of an inside and an outside feature.
+    ``posterior``: r(h | f) as rows.
+    ``likelihood``: s(g | h') as rows, up to factors that do not depend on the state.
 
     >>> pairs = scipy.sparse.csr_array(np.array([[0.0, 5.0], [5.0, 0.0]]))
     >>> match_states(pairs, np.eye(2), np.eye(2), iterations=50).round(3)
@@ -146,13 +151,13 @@ def match_states(
     """
     rows, columns = np.repeat(np.arange(pairs.shape[0]), np.diff(pairs.indptr)), pairs.indices
     weights = pairs.astype(np.float64)
-    matched = np.full((firsts.shape[1], seconds.shape[1]), 1 / seconds.shape[1])
+    matched = np.full((posterior.shape[1], likelihood.shape[1]), 1 / likelihood.shape[1])
     for _ in range(iterations):
-        likelihood = np.einsum("ij,ij->i", (firsts @ matched)[rows], seconds[columns])
-        # What is impossible teaches nothing.
+        fitted = np.einsum("ij,ij->i", (posterior @ matched)[rows], likelihood[columns])
+        # Pairs that no states explain are left out.
         weights.data[:] = 0
-        np.divide(pairs.data, likelihood, out=weights.data, where=likelihood > 0)
-        expected = matched * (firsts.T @ (weights @ seconds))
+        np.divide(pairs.data, fitted, out=weights.data, where=fitted > 0)
+        expected = matched * (posterior.T @ (weights @ likelihood))
         totals = expected.sum(axis=1, keepdims=True)
         matched = np.divide(expected, totals, out=matched, where=totals > 0)
     return matched
@@ -164,23 +169,28 @@ def find_states(
     projections: tuple[NDArray[np.floating], NDArray[np.floating]],
     states: int,
     *,
-    share: float,
+    min_pivot_frequency: float,
     iterations: int,
     n_jobs: int = 1,
 ) -> SymbolStates:
     """The states of a symbol from the features and projections of its nodes (figure 2).
 
-    There may be fewer states than asked for. States are numbered as the inside features find them.
+    States are numbered by the decomposition of inside features.
+
+    ``projections``: of inside and of outside features, the representations phi of section 5.2.
+    ``states``: the largest number of states; there are fewer if there are fewer pivots.
+    ``min_pivot_frequency``: see :meth:`SideFeatures.find_states`.
+    ``iterations``: of :func:`match_states`.
 
     >>> side = SideFeatures(np.array([[0], [0], [1], [1]]), width=2)
     >>> rows = np.array([[1.0], [1.0], [-1.0], [-1.0]])
-    >>> found = find_states(side, side, (rows, rows), 2, share=0.1, iterations=20)
+    >>> found = find_states(side, side, (rows, rows), 2, min_pivot_frequency=0.1, iterations=20)
     >>> found.prior, found.outside.round(3)
     (array([0.5, 0.5]), array([[2., 0.],
            [0., 2.]]))
     """
-    first = inside.find_states(projections[1], states, share, n_jobs)
-    second = outside.find_states(projections[0], states, share, n_jobs)
+    first = inside.find_states(projections[1], states, min_pivot_frequency, n_jobs)
+    second = outside.find_states(projections[0], states, min_pivot_frequency, n_jobs)
     pairs = (inside.indicator.T @ outside.indicator).tocsr()
     ratio = second.posterior / _group_means(outside, second.posterior)
     matched = match_states(pairs, first.posterior, ratio, iterations)
@@ -193,10 +203,10 @@ def find_states(
 
 
 def _group_means(side: SideFeatures, posterior: Floats) -> Floats:
-    """For each feature the mean of P(state | feature) over all nodes, of its group's features.
+    """For each feature the mean over all nodes of p(h | feature), for the features of its group.
 
-    Divided by it, P(state | feature) is P(feature | state) / P(feature), with probabilities of
-    features that add up to one in every group.
+    By Bayes' rule, p(h | feature) divided by this mean is p(feature | h) / p(feature); the
+    probabilities of the features of each group sum to one.
     """
     means = np.ones_like(posterior)
     for column in side.columns.T:

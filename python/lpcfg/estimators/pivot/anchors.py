@@ -1,8 +1,9 @@
-"""Decompose a distribution over pairs by its anchors (Arora et al. 2013; Cohen & Collins 2014).
+"""Matrix decomposition by anchors (Cohen & Collins 2014, section 5.2; Arora et al. 2013).
 
-In p(f, g) = sum over h of p(h) p(f | h) p(g | h), the mean representation of g given f is the
-mixture, with weights p(h | f), of those given h. A value of f that only one state brings forth, an
-anchor or pivot, is a vertex of the convex hull of all of them, so that geometry finds the states.
+In p(f, g) = sum over h of p(h) p(f | h) p(g | h), the mean representation of g given f,
+v_f = E[phi(g) | f], is a convex combination of the vectors w_h = E[phi(g) | h] with the weights
+p(h | f). A pivot (an anchor in Arora et al.) is a value f that only one state generates: its v_f is
+a vertex of the convex hull of all v_f.
 """
 
 from __future__ import annotations
@@ -13,19 +14,21 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from lpcfg._core import nearest_mixtures
+from lpcfg._threads import thread_count
 from lpcfg.errors import InputError
-from lpcfg.estimators.pivot._simplex import mixing_weights
 
-__all__ = ["AnchorStates", "decompose_by_anchors", "find_anchors"]
+__all__ = ["AnchorStates", "decompose_by_anchors", "find_anchors", "mixing_weights"]
 
 Floats = NDArray[np.float64]
 
 
 def find_anchors(points: Floats, count: int, tolerance: float = 1e-6) -> NDArray[np.int64]:
-    """Up to ``count`` rows, each as far as possible from the affine span of those before it.
+    """Vertices of the convex hull of points (rows), found greedily (section 5.2, step 3).
 
-    The first is the one farthest from the mean. There are fewer once no point is farther from the
-    span than ``tolerance`` times the largest coordinate.
+    As in FastAnchorWords (Arora et al. 2012), each is the point farthest from the affine span of
+    those before it, and the first the one farthest from the mean. There are fewer than ``count``
+    if all points are nearer to the span than ``tolerance`` times the largest coordinate.
 
     >>> corners = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 3.0]])
     >>> points = np.vstack([corners.mean(axis=0), corners, 0.6 * corners + 0.4])
@@ -42,19 +45,46 @@ def find_anchors(points: Floats, count: int, tolerance: float = 1e-6) -> NDArray
     wanted = min(count - 1, points.shape[1])
     if wanted == 0:
         return np.array([first])
-    # Orthogonalisation with pivots does as it says: each takes the farthest of all that are left.
+    # QR decomposition with column pivoting selects the farthest remaining point in each step.
     triangle, order = scipy.linalg.qr((points - points[first]).T, mode="r", pivoting=True)
     distances = np.abs(np.diagonal(triangle))[:wanted]
     found = np.count_nonzero(distances > tolerance * np.abs(points).max())
     return np.append(first, order[:found])
 
 
+def mixing_weights(points: Floats, anchors: Floats, n_jobs: int = 1) -> Floats:
+    """The convex combination of anchors nearest to each point (section 5.2, step 4).
+
+    Least squares over the probability simplex: row i of the result has the weights gamma that
+    minimise the distance of gamma anchors from point i.
+
+    >>> anchors = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    >>> mixing_weights(np.array([[0.25, 0.5], [-1.0, 2.0]]), anchors).round(3)
+    array([[0.25, 0.25, 0.5 ],
+           [0.  , 0.  , 1.  ]])
+    """
+    if points.ndim != 2 or anchors.ndim != 2 or points.shape[1] != anchors.shape[1]:
+        raise InputError(
+            f"points and anchors must be rows of as many coordinates, not of shapes {points.shape}"
+            f" and {anchors.shape}"
+        )
+    if not len(anchors):
+        raise InputError("there must be at least one anchor")
+    # The weights do not depend on the origin; rounding errors are smallest near the anchors.
+    centre = anchors.mean(axis=0)
+    anchors, points = anchors - centre, points - centre
+    if not (np.isfinite(anchors).all() and np.isfinite(points).all()):
+        raise InputError("points and anchors must be finite numbers")
+    return nearest_mixtures(anchors @ anchors.T, points @ anchors.T, thread_count(n_jobs))
+
+
 @dataclass(frozen=True, eq=False)
 class AnchorStates:
-    """States found by anchors: which, how likely each is, and p(state | value) as rows.
+    """States found by anchors.
 
-    >>> AnchorStates(np.array([0]), np.ones(1), np.ones((2, 1))).prior
-    array([1.])
+    ``anchors``: the anchor of each state, as the number of a value.
+    ``prior``: p(h), the estimate pi(h) of the paper.
+    ``posterior``: p(h | f), the estimate q(h | f) of the paper, as a row for each value.
     """
 
     anchors: NDArray[np.int64]
@@ -69,9 +99,13 @@ def decompose_by_anchors(
     candidates: NDArray[np.bool_] | None = None,
     n_jobs: int = 1,
 ) -> AnchorStates:
-    """Find states from the mean representation of each value (row) and how often it was seen.
+    """Find states by anchors (section 5.2, steps 3 and 4).
 
-    Only ``candidates`` become anchors: what was seen rarely is far out by chance.
+    ``points``: v_f, the mean representation given each value f, as rows.
+    ``counts``: how often each value occurs.
+    ``states``: the largest number of states.
+    ``candidates``: the values that may become anchors; the mean representations of rare values are
+    unreliable and often vertices by chance. All values by default.
 
     >>> points = np.array([[0.0], [1.0], [0.25]])
     >>> found = decompose_by_anchors(points, np.array([4, 4, 8]), states=2)

@@ -133,7 +133,7 @@ class PivotEstimator(ProjectingEstimator):
                     projections.outside[own[symbol], : ranks[symbol]],
                 ),
                 int(most[symbol]),
-                share=self.share,
+                min_pivot_frequency=self.share,
                 iterations=self.matching,
             )
         return result
