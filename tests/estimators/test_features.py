@@ -129,15 +129,31 @@ def test_hashes_depend_on_the_order():
 # failure here means that a new group or set needs a name of its own, not that these need an update
 # (unless the embedded trees, on which groups are pinned, have changed).
 PINNED_SETS = {
-    "compact": (
-        "word left-fragment right-fragment",
-        "parent-rule grandparent-rules great-grandparent-rules",
-    ),
-    "full": (
-        "word left-child right-child rule left-fragment right-fragment head-tag length",
-        "parent-rule grandparent-rules great-grandparent-rules"
-        + " parent grandparent outside-head-tag widths",
-    ),
+    "compact": {
+        "inside": ["word", "left-fragment", "right-fragment"],
+        "outside": ["parent-rule", "grandparent-rules", "great-grandparent-rules"],
+    },
+    "full": {
+        "inside": [
+            "word",
+            "left-child",
+            "right-child",
+            "rule",
+            "left-fragment",
+            "right-fragment",
+            "head-tag",
+            "length",
+        ],
+        "outside": [
+            "parent-rule",
+            "grandparent-rules",
+            "great-grandparent-rules",
+            "parent",
+            "grandparent",
+            "outside-head-tag",
+            "widths",
+        ],
+    },
 }
 PINNED_GROUPS = {
     "word": "7316fb093a6a",
@@ -160,13 +176,11 @@ PINNED_GROUPS = {
 
 @pytest.mark.parametrize("name", PINNED_SETS)
 def test_named_sets_keep_their_groups(name):
-    inside, outside = (tuple(groups.split()) for groups in PINNED_SETS[name])
-    assert FeatureSet.named(name) == FeatureSet(inside, outside)
-    assert FEATURE_SETS[name].provenance == {
-        "set": name,
-        "inside": list(inside),
-        "outside": list(outside),
-    }
+    assert FeatureSet.named(name).provenance == {"set": name, **PINNED_SETS[name]}
+
+
+def test_every_named_set_is_pinned():
+    assert set(PINNED_SETS) == set(FEATURE_SETS)
 
 
 @pytest.mark.parametrize("name", PINNED_GROUPS)

@@ -62,9 +62,15 @@ def test_a_unary_cycle_that_never_ends_is_refused():
 
 def test_text_and_summary():
     grammar = embedded_grammar()
+    assert len(repr(grammar)) < 200
+    assert f"{len(grammar.binary_rules)} binary" in repr(grammar)
+    assert repr(grammar.lexicon) == (
+        f"<Lexicon: {len(grammar.lexicon.words)} words, {len(grammar.lexicon.classes)} classes of "
+        f"unknown words, {len(grammar.lexicon.symbols)} entries>"
+    )
     assert str(grammar).startswith("pcfg grammar: ")
     assert f"{len(grammar.symbols)} symbols" in str(grammar)
-    summary = grammar.summary(most=3).splitlines()
+    summary = grammar.summary(limit=3).splitlines()
     assert summary[0] == str(grammar)
     assert "trees: 150" in summary
     assert any(line.startswith("transform: binarize right, horizontal 1") for line in summary)

@@ -244,7 +244,7 @@ def test_any_text_is_read_or_refused(text):
     assert all(0 < total <= 1 + 1e-5 for total in rules.totals().values())
 
 
-def without_circles(rules):
+def without_cycles(rules):
     """The rules less those unary ones that go to the same or an earlier left side."""
     order = list(rules.totals())
     kept = tuple(
@@ -259,7 +259,7 @@ def without_circles(rules):
 
 
 @given(
-    rule_sets(proper=False).map(without_circles),
+    rule_sets(proper=False).map(without_cycles),
     st.lists(st.sampled_from(["a", "b", "B", "."]), min_size=1, max_size=4).map(tuple),
     st.booleans(),
 )
@@ -294,10 +294,10 @@ def test_a_nonterminal_of_words_and_phrases_becomes_two_symbols():
     assert len(flat.binary_rules) == 4
 
 
-def test_circles_of_unary_rules_cannot_be_collapsed():
+def test_cycles_of_unary_rules_cannot_be_collapsed():
     rules = read_rules("A -> B | 'a' \n B -> A")
     assert flatten_rules(rules).unary_rules.tolist() != []
-    with pytest.raises(GrammarError, match="A -> B -> A run in a circle"):
+    with pytest.raises(GrammarError, match="A -> B -> A form a cycle"):
         flatten_rules(rules, collapse_unary=True)
 
 

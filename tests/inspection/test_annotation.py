@@ -10,7 +10,7 @@ import pytest
 import lpcfg
 import support.latent_trees as known
 from lpcfg import ClusteringEstimator, GrammarError, Tree, Treebank, annotate_states, show_states
-from lpcfg.inspection._state_uses import StateUses
+from lpcfg.inspection._expected_counts import ExpectedCounts
 from lpcfg.inspection.explanation import explain_states, find_symbol
 
 BANK = Treebank.from_trees(lpcfg.embedded_trees())
@@ -97,28 +97,39 @@ def test_states_without_probabilities_are_refused():
         explain_states(lpcfg.PCFGEstimator().fit(BANK).grammar_, "NP")
 
 
-def test_a_grammar_by_counting_uses_states_as_often_as_they_were_counted():
-    grammar = (
-        ClusteringEstimator(states=(3, 3), min_count=5, full_count=50, smoothing=0)
-        .fit(BANK)
-        .grammar_
-    )
-    uses = StateUses(grammar)
+@pytest.mark.parametrize("states", [1, 3])
+def test_expected_counts_of_a_grammar_by_counting_are_those_of_the_treebank(states):
+    options = {"states": (states, states), "min_count": 5, "full_count": 50, "smoothing": 0}
+    grammar = ClusteringEstimator(**options).fit(BANK).grammar_
+    expected = ExpectedCounts(grammar)
     starts = grammar.latent.state_offsets
     counts = np.bincount(BANK.symbol) / len(BANK)
-    np.testing.assert_allclose(np.add.reduceat(uses.visits, starts[:-1]), counts, rtol=1e-3)
-    words = uses.words(uses.visits)
+    np.testing.assert_allclose(np.add.reduceat(expected.states, starts[:-1]), counts, rtol=1e-3)
+    words = expected.emissions(expected.states)
     assert words.sum() == pytest.approx((BANK.word >= 0).sum() / len(BANK), rel=1e-3)
 
 
+def test_expected_counts_of_a_single_tree():
+    bank = Treebank.from_trees([Tree.from_string("(S (A a) (B b))")])
+    expected = ExpectedCounts(ClusteringEstimator().fit(bank).grammar_)
+    (rule,), states, probabilities = expected.rules
+    assert (rule, states.tolist(), probabilities.tolist()) == (0, [[2, 0, 1]], [1.0])
+    assert expected.subtree_states(np.array([0.0, 0.0, 3.0])).tolist() == [3, 3, 3]
+    assert expected.states.tolist() == [1, 1, 1]
+    emissions = expected.emissions(np.array([1.0, 0.0, 0.0]))
+    assert expected.grammar.lexicon.words == ("a", "b")
+    assert emissions.sum() == pytest.approx(1)
+    np.testing.assert_allclose(emissions[:2], [0.43, 0.07], atol=0.005)
+
+
 def test_explanations_tell_rules_words_and_contexts():
-    states = explain_states(GRAMMAR, "NP", most=3)
+    states = explain_states(GRAMMAR, "NP", limit=3)
     symbol, others = find_symbol(GRAMMAR, "NP")
     name = str(GRAMMAR.symbols[symbol])
     assert {state.name for state in states} == {f"{name}[{n}]" for n in range(len(states))}
     assert others
     assert name not in others
-    assert sum(state.share for state in states) == pytest.approx(1)
+    assert sum(state.prior for state in states) == pytest.approx(1)
     whole = next(state for state in states if state.name.endswith("[0]"))
     rules = GRAMMAR.binary_rules
     likeliest = GRAMMAR.binary_probabilities[rules[:, 0] == symbol].max()

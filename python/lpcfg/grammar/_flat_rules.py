@@ -1,14 +1,14 @@
-"""Turn rules of any arity into the binary, unary and lexical rules that a chart parser works with.
+"""Convert rules of any arity into the binary, unary and lexical rules that a chart parser uses.
 
-Every derivation keeps its probability, and no derivation gets a twin:
+Derivations correspond one to one, and keep their probabilities:
 
-- A right side of more than two items is split from the left. The symbol made for the rest of it
-  carries that rest as its siblings, and expands in one way only.
+- Right-hand sides of more than two items are binarised from the left. The symbol of the remaining
+  items has these as its siblings, and expands in one way only.
 - A nonterminal that rewrites to words as well as to other items becomes two symbols, a preterminal
-  and an interminal one. A rule with such a child comes once for each, and shares its probability
-  between them in the proportion of their rules.
-- Unary rules are kept, or collapsed: then each chain of them becomes a symbol, as in collapsed
-  treebanks, which shares probability in the same way. Chains must not run in circles for that.
+  and an interminal. A rule with such a child becomes one rule for each of them, with its
+  probability divided in proportion to the probabilities of their rules.
+- Unary rules are kept or collapsed. Each chain of collapsed rules becomes a symbol, as in collapsed
+  treebanks, and probability is divided in the same way. Collapsed rules must not form cycles.
 """
 
 from __future__ import annotations
@@ -50,18 +50,18 @@ class FlatRules:
 
 
 class _Variant(NamedTuple):
-    """One of the symbols that stand for a nonterminal."""
+    """One of the symbols that a nonterminal becomes."""
 
     symbol: Symbol
     bottom: str  # the nonterminal at the end of its chain, whose rules it has
-    share: float  # of the nonterminal's uses that are this symbol
-    scale: float  # of the probabilities of those rules
+    probability: float  # P(symbol | nonterminal)
+    scale: float  # a factor of the probabilities of those rules
 
 
 def flatten_rules(rules: RuleSet, *, collapse_unary: bool = False) -> FlatRules:
-    r"""Flatten a set of rules; with ``collapse_unary`` there are no unary rules in the result.
+    r"""Binarise a set of rules, and collapse unary rules with ``collapse_unary``.
 
-    Nonterminals that the start symbol does not lead to are left out.
+    Nonterminals that cannot be reached from the start symbol are left out.
 
     >>> from lpcfg.grammar.notation import read_rules
     >>> text = "S -> VP | VP N \n VP -> V N N \n V -> 'give' \n N -> 'dogs' | 'jam'"
@@ -77,7 +77,7 @@ def flatten_rules(rules: RuleSet, *, collapse_unary: bool = False) -> FlatRules:
 
 
 class _Flattening:
-    """The work of :func:`flatten_rules`: symbols are numbered when met, then expanded in turn."""
+    """The state of :func:`flatten_rules`: symbols are numbered when met, and expanded in turn."""
 
     def __init__(self, rules: RuleSet, collapse_unary: bool) -> None:
         self.start = rules.start
@@ -95,7 +95,7 @@ class _Flattening:
         self.variants = {left: self._variants_of(left) for left in left_sides}
         self.ids: dict[Symbol, int] = {}
         self.waiting: deque[Callable[[], None]] = deque()
-        # The same rule written twice is one rule, as likely as both together.
+        # The probabilities of a rule that is written twice are added.
         self.binary: defaultdict[tuple[int, int, int], float] = defaultdict(float)
         self.unary: defaultdict[tuple[int, int], float] = defaultdict(float)
         self.lexical: defaultdict[tuple[int, str], float] = defaultdict(float)
@@ -129,20 +129,21 @@ class _Flattening:
             child = str(rule.right[0])
             if child in chain:
                 raise GrammarError(
-                    f"the unary rules {' -> '.join((*chain, child))} run in a circle:"
-                    f" such chains cannot be collapsed; take one of the rules out"
+                    f"the unary rules {' -> '.join((*chain, child))} form a cycle:"
+                    f" such chains cannot be collapsed; remove one of the rules"
                 )
             yield (*chain, child), weight * rule.probability
 
     def result(self) -> FlatRules:
         roots = [
-            (self._id_of_variant(variant), variant.share) for variant in self.variants[self.start]
+            (self._id_of_variant(variant), variant.probability)
+            for variant in self.variants[self.start]
         ]
         while self.waiting:
             self.waiting.popleft()()
         root = np.zeros(len(self.ids))
-        for identity, share in roots:
-            root[identity] = share
+        for identity, probability in roots:
+            root[identity] = probability
         return FlatRules(
             symbols=tuple(self.ids),
             root=root,
@@ -171,22 +172,25 @@ class _Flattening:
             self._expand(identity, rule.left, rule.right, rule.probability * variant.scale)
         if not self.collapse_unary:
             for rule in self.unaries[variant.bottom]:
-                for child, share in self._ids_of_item(rule.right[0]):
-                    self.unary[identity, child] += rule.probability * variant.scale * share
+                for child, fraction in self._ids_of_item(rule.right[0]):
+                    self.unary[identity, child] += rule.probability * variant.scale * fraction
 
     def _expand(
         self, parent: int, label: str, right: tuple[str | Word, ...], probability: float
     ) -> None:
         first, *rest = right
-        for left_id, left_share in self._ids_of_item(first):
-            for right_id, right_share in self._ids_of_rest(label, tuple(rest)):
-                self.binary[parent, left_id, right_id] += probability * left_share * right_share
+        for left_id, left_fraction in self._ids_of_item(first):
+            for right_id, right_fraction in self._ids_of_rest(label, tuple(rest)):
+                self.binary[parent, left_id, right_id] += (
+                    probability * left_fraction * right_fraction
+                )
 
     def _ids_of_item(self, item: str | Word) -> list[tuple[int, float]]:
-        """The symbols that can stand for an item of a right side, with their shares of its uses."""
+        """The symbols that an item of a right-hand side becomes, with their probabilities."""
         if isinstance(item, str):
             return [
-                (self._id_of_variant(variant), variant.share) for variant in self.variants[item]
+                (self._id_of_variant(variant), variant.probability)
+                for variant in self.variants[item]
             ]
         symbol = Symbol((self.word_labels[item.text],), preterminal=True)
         return [(self._id(symbol, partial(self._emit, item=item, probability=1.0)), 1.0)]

@@ -1,4 +1,4 @@
-"""What grammars must have in common to parse together over one chart."""
+"""Which grammars have the same backbone, and can share one pruned chart."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from lpcfg.grammar.grammar import Grammar
 
 __all__ = ["backbone_classes", "check_same_backbone", "same_backbone"]
 
-#: How many things that differ are named.
+#: The number of differences that a message names.
 _NAMED = 3
 
 
 def check_same_backbone(grammars: Sequence[Grammar]) -> None:
-    r"""Raise an :class:`InputError` that says what differs, unless grammars can parse together.
+    r"""Raise an :class:`InputError` that says what differs, unless grammars can share a chart.
 
-    All must have latent states, and the same symbols, rules, words and classes of other words.
-    Their probabilities may differ.
+    All must have latent states, and the same symbols, rules, words and word classes. Their
+    probabilities may differ.
 
     >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> snow = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'snowed'")
@@ -34,22 +34,22 @@ def check_same_backbone(grammars: Sequence[Grammar]) -> None:
         for difference in _differences(first, other):
             raise InputError(
                 f"grammars 1 and {number} cannot parse together: {difference} "
-                "(an Ensemble brings together what differs)"
+                "(an Ensemble can combine grammars that differ)"
             )
 
 
 def same_backbone(first: Grammar, other: Grammar) -> bool:
-    r"""Whether two grammars can parse together over one chart.
+    r"""Whether two grammars can share one chart.
 
     >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
-    >>> same_backbone(rain, rain)  # without latent states there is nothing to bring together
+    >>> same_backbone(rain, rain)  # as they have no latent states
     False
     """
     return next(_differences(first, other), None) is None
 
 
 def backbone_classes(grammars: Sequence[Grammar]) -> list[list[int]]:
-    r"""The places of grammars, those together that can parse over one chart.
+    r"""Group grammars, by their positions, so that those of a group can share one chart.
 
     >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> backbone_classes([rain, rain])
@@ -89,7 +89,7 @@ def _differences(first: Grammar, other: Grammar) -> Iterator[str]:
         )
     ways = [(g.lexicon.classifier.to_dict(), g.lexicon.lowercase_initial) for g in (first, other)]
     if ways[0] != ways[1]:
-        yield "they sort unknown words into classes in different ways; train them with the same"
+        yield "they have different classes of unknown words; use the same lexicon options"
 
 
 def _rules(grammar: Grammar) -> list[str]:

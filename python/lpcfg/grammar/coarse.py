@@ -1,4 +1,4 @@
-"""Classes of symbols for the first pruning pass."""
+"""Coarse classes of symbols for coarse-to-fine pruning."""
 
 from __future__ import annotations
 
@@ -16,12 +16,14 @@ __all__ = ["coarse_classes"]
 def coarse_classes(
     symbols: Sequence[Symbol], weights: NDArray[np.float64], min_fraction: float = 0.002
 ) -> NDArray[np.uint32]:
-    """Merge symbols that differ only in their annotation, and rare labels with each other.
+    """Give symbols that differ only in their annotation the same class, and all rare labels one.
 
-    A phrase is known by the label at the top of its chain, which is what its parent sees. The nodes
-    that binarisation made of it are a class of their own, and so is each plain tag. Labels that
-    have less than the fraction ``min_fraction`` of all phrases, or of all such nodes, share a
-    class: each class costs time in every span, and the rare ones prune little.
+    The class of a phrase is the label at the top of its unary chain, which its parent sees.
+    Binarisation nodes have classes of their own, and so has each tag.
+
+    ``weights``: the count of each symbol.
+    ``min_fraction``: phrase labels with a lower fraction of all phrases share a class, and so do
+    those of binarisation nodes. Every class takes time in every span, and rare ones prune little.
 
     >>> phrases = [Symbol(("NP",), ("S",)), Symbol(("NP",), ("VP",))]
     >>> coarse_classes([*phrases, Symbol(("NN",), preterminal=True)], np.ones(3))

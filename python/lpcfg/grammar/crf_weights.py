@@ -1,4 +1,4 @@
-"""Weights of features of the words at the borders of spans, beside the rules of a grammar."""
+"""Weights of the features of a conditional random field over trees (Hall et al. 2014)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,11 @@ Loss = Literal["crf", "independent"]
 
 
 class FeatureLabels(NamedTuple):
-    """By which labels features know symbols: the kind of each, and the labels of all kinds."""
+    """The labels under which features see each symbol.
+
+    Symbols with the same labels are of one kind: ``kinds`` has the kind of each symbol, and those
+    labels are ``labels[offsets[kind] : offsets[kind + 1]]``.
+    """
 
     kinds: NDArray[np.uint32]
     offsets: NDArray[np.uint32]
@@ -27,10 +31,10 @@ class FeatureLabels(NamedTuple):
 
 
 def feature_labels(symbols: Sequence[Symbol]) -> FeatureLabels:
-    """What features can tell apart: symbols, what these are in the plain tree, and tags.
+    """The labels of each symbol: itself, itself without annotation, and the tag of a preterminal.
 
     >>> symbols = [Symbol(("NP",), ("S",)), Symbol(("NP",), ("VP",)), Symbol(("NP",), (), ("DT",))]
-    >>> feature_labels(symbols).labels  # the first two are the same in the plain tree
+    >>> feature_labels(symbols).labels  # the first two differ in annotation only
     array([0, 1, 2, 1, 3, 4], dtype=uint32)
     >>> feature_labels([Symbol(("NP", "NN"), preterminal=True)]).labels
     array([0, 1, 2], dtype=uint32)
@@ -42,7 +46,7 @@ def feature_labels(symbols: Sequence[Symbol]) -> FeatureLabels:
         plain = (symbol.made, symbol.preterminal, symbol.labels)
         own: list[tuple[object, ...]] = [symbol, plain]
         if symbol.preterminal:
-            # A tag is known whatever phrases the word makes up by itself. The core expects it last.
+            # The tag alone, whatever unary chain is above it. The core expects it last.
             own.append(("tag", symbol.labels[-1]))
         labels = tuple(names.setdefault(name, len(names)) for name in own)
         kind_of_symbol.append(kinds.setdefault(labels, len(kinds)))
@@ -55,17 +59,18 @@ def feature_labels(symbols: Sequence[Symbol]) -> FeatureLabels:
 
 @dataclass(frozen=True, eq=False)
 class CRFWeights:
-    """A linear model of trees given sentences (Hall et al. 2014), beside the rules of a grammar.
+    """A grammar-based CRF of trees given sentences (Hall et al. 2014), with the PCFG as its prior.
 
-    ``loss``: ``"crf"`` if a tree has the probability exp(weights . features) times that under the
-    grammar, divided by the sum over all trees; ``"independent"`` if labels of spans have
-    probabilities, each by itself.
-    ``prior_weight``: to which power the probability under the grammar counts.
-    ``vocabulary``: the hashes of frequent words and suffixes.
-    ``weights``: those of all features, each at a place that its hash says.
+    ``loss``: what the weights were trained for. ``"crf"``: the probability of a tree is
+    proportional to exp(weights . features) times its probability under the PCFG.
+    ``"independent"``: each span has a distribution over labels of its own, as in span
+    classification (del Canto 2021, part 2).
+    ``prior_weight``: the exponent of the PCFG's probability; 0 ignores the PCFG.
+    ``vocabulary``: hashes of the words and suffixes that are frequent enough for features.
+    ``weights``: the weights of all features, indexed by hashes of the features.
 
-    >>> CRFWeights("crf", 1.0, np.zeros(0, dtype=np.uint64), np.zeros(8, dtype=np.float32)).loss
-    'crf'
+    >>> CRFWeights("crf", 1.0, np.zeros(0, dtype=np.uint64), np.zeros(8, dtype=np.float32))
+    <CRFWeights: crf loss, prior weight 1, 0 of 8 weights are not zero>
     """
 
     loss: Loss
@@ -74,14 +79,19 @@ class CRFWeights:
     weights: NDArray[np.float32]
 
     def __post_init__(self) -> None:
-        """Check the loss and the prior weight; the core checks the arrays."""
         if self.loss not in get_args(Loss):
             raise GrammarError(f"loss must be {' or '.join(get_args(Loss))}, not {self.loss!r}")
         if not isinstance(self.prior_weight, (int, float)) or not 0 <= self.prior_weight < np.inf:
             raise GrammarError(f"prior_weight must be a number from 0, not {self.prior_weight!r}")
 
+        # The core checks the arrays.
+
+    def __repr__(self) -> str:
+        used = f"{np.count_nonzero(self.weights)} of {len(self.weights)} weights are not zero"
+        return f"<CRFWeights: {self.loss} loss, prior weight {self.prior_weight:g}, {used}>"
+
     def core(self, symbols: Sequence[Symbol]) -> _core.SurfaceModel:
-        """The model for a grammar with these symbols, after all numbers have been checked.
+        """The CRF of a grammar with these symbols, ready for parsing; its arrays are checked first.
 
         >>> none, weights = np.zeros(0, dtype=np.uint64), np.zeros(8, dtype=np.float32)
         >>> CRFWeights("crf", 1.0, none, weights).core([Symbol(("NP",))])

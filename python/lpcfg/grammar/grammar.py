@@ -1,4 +1,4 @@
-"""Grammars: one type for every estimator."""
+"""Grammars: the one type that all estimators return and all parsers use."""
 
 from __future__ import annotations
 
@@ -26,15 +26,32 @@ __all__ = ["Grammar"]
 
 @dataclass(frozen=True, eq=False)
 class Grammar:
-    r"""Rules over numbered symbols with their probabilities, and a lexicon.
+    r"""A PCFG, an L-PCFG or a grammar-based CRF over binarised trees.
 
-    Rows of ``binary_rules`` are parent, left and right child; of ``unary_rules`` parent and child.
-    ``coarse`` gives each symbol its class for the first pruning pass, and ``weights`` how often the
-    symbol is expected; without them the first pass is left out. ``latent`` has the parameters over
-    latent states of an L-PCFG, whose pruning backbone the rules then are; ``crf_weights`` those of
-    a model that weighs the trees of the rules by features of their words.
+    The rules and the lexicon are a PCFG. An L-PCFG has ``latent`` parameters besides, and the PCFG
+    is its backbone: it prunes the chart. A CRF has ``crf_weights`` besides, and the PCFG is its
+    prior. Parameters of PCFGs are those of Peng (2021, section 2.1, equation 2.1).
+
+    ``symbols``: nonterminals: interminals, preterminals and those made by binarisation. Rules name
+    them by their position here.
+    ``roots``: pi(a), the probability that the root of a tree is each symbol.
+    ``binary_rules``, ``binary_probabilities``: rules a -> b c as rows (a, b, c), and
+    t(a -> b c | a).
+    ``unary_rules``, ``unary_probabilities``: rules a -> b as rows (a, b), and their probabilities;
+    none where the tree transform collapses unary chains, as latent states and CRFs require.
+    ``lexicon``: the probabilities q(a -> x | a) of lexical rules.
+    ``coarse``: for coarse-to-fine pruning, the coarse class of each symbol; without it, there is no
+    coarse pass.
+    ``weights``: the count of each symbol in the treebank, by which the rules of coarse classes are
+    averaged.
+    ``latent``: the parameters over latent states, for an L-PCFG.
+    ``crf_weights``: the weights of span features, for a CRF.
+    ``provenance``: where the grammar comes from: the estimator with its parameters, the treebank,
+    its cleaning and its transform.
 
     >>> grammar = Grammar.from_string("S -> NP VP [1] \n NP -> 'it' [1] \n VP -> 'rained' [1]")
+    >>> grammar
+    <Grammar: hand-written, 3 symbols, 1 binary and 0 unary rules, 2 words>
     >>> [str(symbol) for symbol in grammar.symbols]
     ['S', 'NP', 'VP']
     """
@@ -55,12 +72,12 @@ class Grammar:
     def __post_init__(self) -> None:
         if self.crf_weights is not None and (self.latent is not None or len(self.unary_rules)):
             raise GrammarError(
-                "features weigh trees only under a grammar without latent states and unary rules"
+                "a CRF needs a grammar without latent states and without unary rules"
             )
 
     @classmethod
     def from_string(cls, text: str, start: str | None = None) -> Grammar:
-        """Read a hand-written grammar in the notation of nltk.
+        """Read a hand-written grammar in the notation of NLTK, see :mod:`lpcfg.grammar.notation`.
 
         >>> grammar = Grammar.from_string("S -> 'a' S 'b' [0.5] | 'a' 'b' [0.5]")
         >>> len(grammar.binary_rules)
@@ -80,7 +97,7 @@ class Grammar:
 
     @property
     def cleaning(self) -> Cleaning:
-        """How the trees that the grammar was learnt from were cleaned, and gold ones should be.
+        """The cleaning of the training trees, which gold trees need as well.
 
         >>> Grammar.from_string("S -> 'a'").cleaning.root_label
         'ROOT'
@@ -89,12 +106,22 @@ class Grammar:
 
     @property
     def transform(self) -> Transform:
-        """How the trees that the grammar was learnt from were made binary.
+        """The transform of the training trees: binarisation, Markovisation, unary chains.
 
         >>> Grammar.from_string("S -> 'a'").transform.vertical
         1
         """
         return Transform.from_dict(self.provenance.get("transform", {}))
+
+    def __repr__(self) -> str:
+        kind = self.provenance.get("estimator", "unknown estimator")
+        rules = f"{len(self.binary_rules)} binary and {len(self.unary_rules)} unary rules"
+        text = f"{kind}, {len(self.symbols)} symbols, {rules}, {len(self.lexicon.words)} words"
+        if self.latent is not None:
+            text += f", up to {self.latent.states.max(initial=1)} states per symbol"
+        if self.crf_weights is not None:
+            text += f", {np.count_nonzero(self.crf_weights.weights)} feature weights"
+        return f"<Grammar: {text}>"
 
     def __str__(self) -> str:
         beside = "" if self.latent is None else f", {self.latent.size} latent parameters"
@@ -109,8 +136,10 @@ class Grammar:
             f"{beside}"
         )
 
-    def summary(self, most: int = 10) -> str:
-        r"""What the grammar is and where it comes from, with its likeliest rules, for people.
+    def summary(self, limit: int = 10) -> str:
+        r"""A description for people: sizes, provenance, and the most frequent roots and rules.
+
+        ``limit``: the number of roots and of rules.
 
         >>> rules = "S -> NP VP [0.9] | VP NP [0.1] \n NP -> 'it' \n VP -> 'rained'"
         >>> print(Grammar.from_string(rules).summary())
@@ -123,13 +152,13 @@ class Grammar:
         """
         names = [str(symbol) for symbol in self.symbols]
         roots = [(p, names[a]) for a, p in enumerate(self.roots.tolist()) if p > 0]
-        roots = sorted(roots, key=lambda root: -root[0])[:most]
+        roots = sorted(roots, key=lambda root: -root[0])[:limit]
         weights = np.ones(len(names)) if self.weights is None else self.weights
         uses = weights[self.binary_rules[:, 0]] * self.binary_probabilities
         lines = [str(self), *self._origin()]
         lines.append("roots: " + ", ".join(f"{name} {p:.4f}" for p, name in roots))
         lines.append("commonest rules:")
-        for row in np.argsort(-uses, kind="stable")[:most].tolist():
+        for row in np.argsort(-uses, kind="stable")[:limit].tolist():
             parent, left, right = (names[symbol] for symbol in self.binary_rules[row].tolist())
             lines.append(f"  {self.binary_probabilities[row]:.4f}  {parent} -> {left} {right}")
         return "\n".join(lines)
@@ -142,7 +171,7 @@ class Grammar:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        r"""The labels that trees of this grammar have, tags included, in order.
+        r"""The labels of this grammar's trees, including tags, in alphabetical order.
 
         >>> Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'").labels
         ('NP', 'S', 'VP')
@@ -151,7 +180,7 @@ class Grammar:
 
     @cached_property
     def tags(self) -> tuple[str, ...]:
-        r"""The part-of-speech tags, in order.
+        r"""The part-of-speech tags, in alphabetical order.
 
         >>> Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'").tags
         ('NP', 'VP')
@@ -160,7 +189,7 @@ class Grammar:
 
     @cached_property
     def tag_ids(self) -> dict[str, int]:
-        r"""The number of each tag.
+        r"""The position of each tag in :attr:`tags`.
 
         >>> Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'").tag_ids
         {'NP': 0, 'VP': 1}
@@ -169,7 +198,7 @@ class Grammar:
 
     @cached_property
     def core(self) -> _core.Grammar:
-        """The grammar indexed for parsing, after every index and probability has been checked.
+        """The grammar indexed for parsing; every index and probability is checked first.
 
         >>> Grammar.from_string("S -> 'go'").core
         <lpcfg._core.Grammar object at ...>
@@ -206,8 +235,9 @@ class Grammar:
 
     @cached_property
     def crf_core(self) -> _core.SurfaceModel | None:
-        """The weights of features ready for parsing, if there are any, after a check.
+        """The CRF ready for parsing, if the grammar has one; its arrays are checked first.
 
-        >>> Grammar.from_string("S -> 'go'").crf_core
+        >>> Grammar.from_string("S -> 'go'").crf_core is None
+        True
         """
         return None if self.crf_weights is None else self.crf_weights.core(self.symbols)

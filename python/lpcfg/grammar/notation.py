@@ -1,14 +1,14 @@
-"""Hand-written grammars in the notation of nltk.
+"""Hand-written grammars in the notation of NLTK.
 
 One rule a line, alternatives separated by ``|`` or by another line for the same left side, words in
 quotes, probabilities in square brackets::
 
     S  -> NP VP [0.8] | VP [0.2]     # the first left side is the start symbol
-    NP -> 'the' Noun | "Anna"        # no probabilities at all: all alternatives are as likely
+    NP -> 'the' Noun | "Anna"        # without probabilities, alternatives are equally likely
 
-A line that begins with ``|``, or follows one that ends with a backslash, goes on with the rule
-before; ``%start S`` names the start symbol. Labels may hold anything but spaces, quotes, ``|``,
-``[``, ``]`` and arrows, so those of the Penn Treebank (``PRP$``, ``-LRB-``, ``.``) will do.
+A line that begins with ``|``, or follows one that ends with a backslash, continues the previous
+rule; ``%start S`` names the start symbol. Labels may contain anything but spaces, quotes, ``|``,
+``[``, ``]`` and arrows, so those of the Penn Treebank (``PRP$``, ``-LRB-``, ``.``) are allowed.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ class Word(NamedTuple):
 
 
 class Rule(NamedTuple):
-    """A left side, what it rewrites to, and how likely.
+    """A rule: its left-hand side, its right-hand side and its probability.
 
     >>> print(Rule("NP", (Word("the"), "Noun"), 0.5))
     NP -> 'the' Noun [0.5]
@@ -87,7 +87,7 @@ class RuleSet:
         return "\n".join([f"%start {self.start}", *map(str, self.rules)])
 
     def totals(self) -> dict[str, float]:
-        r"""The probabilities of each left side added up: less than one in an incomplete grammar.
+        r"""The sum of probabilities of each left-hand side; below one in an incomplete grammar.
 
         >>> read_rules("S -> NP [0.5]  \n NP -> 'it'").totals()
         {'S': 0.5, 'NP': 1.0}
@@ -98,7 +98,7 @@ class RuleSet:
         return {left: math.fsum(probabilities) for left, probabilities in listed.items()}
 
     def word_labels(self) -> dict[str, str]:
-        r"""Labels for words that stand beside other items on a right side, which have no tag there.
+        r"""Labels for words beside other items of a right-hand side, where they have no tag.
 
         As with punctuation in the Penn Treebank, a word is its own tag: ``(. .)``. It is quoted
         only if the grammar has a nonterminal of that name.

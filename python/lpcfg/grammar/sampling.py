@@ -19,15 +19,15 @@ __all__ = ["expected_length", "expected_uses", "sample_trees"]
 # How far the probabilities of a left side may be from one.
 _ROUNDING = 1e-6
 
-# Trees in a row that may turn out too long before the limit on their length is given up.
+# The number of trees in a row that may be too long before sampling is given up.
 _ATTEMPTS = 10_000
 
 
 def expected_uses(rules: RuleSet, longest: float = math.inf) -> NDArray[np.float64]:
-    """How often each left side (row) is expected to bring forth each other (column) in one step.
+    """The expected number of each nonterminal (column) in an expansion of another (row).
 
-    Left sides are in the order of ``rules.totals()``; right sides of more than ``longest`` items
-    are passed over. Sampling ends with probability one if the spectral radius is below one.
+    Nonterminals are in the order of ``rules.totals()``; right-hand sides of more than ``longest``
+    items are ignored. Sampling ends with probability one if the spectral radius is below one.
 
     >>> from lpcfg.grammar.notation import read_rules
     >>> expected_uses(read_rules("S -> S S [0.25] | 'a' [0.75]"))
@@ -42,7 +42,7 @@ def expected_uses(rules: RuleSet, longest: float = math.inf) -> NDArray[np.float
     return uses
 
 
-def _may_go_on_forever(uses: NDArray[np.float64]) -> bool:
+def _may_not_terminate(uses: NDArray[np.float64]) -> bool:
     return bool(np.abs(np.linalg.eigvals(uses)).max() >= 1)
 
 
@@ -54,7 +54,7 @@ def expected_length(rules: RuleSet) -> float:
     2.0
     """
     uses = expected_uses(rules)
-    if _may_go_on_forever(uses):
+    if _may_not_terminate(uses):
         return math.inf
     words = dict.fromkeys(rules.totals(), 0.0)
     for left, right, probability in rules.rules:
@@ -83,8 +83,8 @@ def sample_trees(
             raise GrammarError(
                 f"cannot sample from {left}: its probabilities add up to {total:g}, not to 1"
             )
-    # A limit on the length stops everything but chains of unary rules.
-    if _may_go_on_forever(expected_uses(rules, math.inf if max_length is None else 1)):
+    # A limit on the length bounds everything but chains of unary rules.
+    if _may_not_terminate(expected_uses(rules, math.inf if max_length is None else 1)):
         raise GrammarError(
             "sampling from this grammar may never end: give max_length if there is none,"
             " or lower the probabilities of recursive rules"
@@ -116,14 +116,14 @@ class _Sampler:
             left: list(accumulate(rule.probability for rule in choices))[:-1]
             for left, choices in self.rules.items()
         }
-        # Python promises the same numbers for a seed in all its versions.
+        # Python guarantees the same numbers for a seed in all versions.
         self.random = random.Random(seed).random
 
     def draw(self, max_length: int | None) -> Tree | None:
-        """A tree, or nothing if it gets too long; on a stack, for trees of any depth."""
+        """A tree, or None if it gets too long; with a stack, for trees of any depth."""
         waiting: list[str | Word | Rule] = [self.start]
         done: list[Tree] = []
-        length = 1  # in words, if all that is waiting became one word each
+        length = 1  # in words, if everything that is waiting became one word
         while waiting:
             item = waiting.pop()
             if isinstance(item, Rule):

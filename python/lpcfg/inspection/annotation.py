@@ -1,4 +1,4 @@
-"""Trees whose labels show latent states."""
+"""Trees annotated with their latent states."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["annotate_states", "probabilistic_states", "show_states"]
 
 
 def probabilistic_states(grammar: Grammar) -> LatentStates:
-    """The latent states of a grammar, which must have probabilities for them to mean something.
+    """The latent states of a grammar; those of a spectral one, which have no meaning, are refused.
 
     >>> probabilistic_states(Grammar.from_string("S -> 'go'"))
     Traceback (most recent call last):
@@ -31,17 +31,19 @@ def probabilistic_states(grammar: Grammar) -> LatentStates:
         raise GrammarError("the grammar has no latent states")
     if grammar.latent.kind != "probabilistic":
         raise GrammarError(
-            "the states of a spectral grammar have no meaning one by one; "
+            "single states of a spectral grammar have no meaning; "
             "use a grammar by clustering, EM, split-merge or pivot"
         )
     return grammar.latent
 
 
 def annotate_states(grammar: Grammar, treebank: Treebank, *, n_jobs: int = -1) -> NDArray[np.int64]:
-    """The most probable latent state of each node, given its tree.
+    """The latent state of each node with the highest posterior probability, given its tree.
 
-    The treebank must be transformed as the one that the grammar was learnt from. Nodes of trees
-    that the grammar gives no probability, as they have other symbols, rules or words, get -1.
+    The treebank must have the transform of the grammar's training trees. The states are -1 in trees
+    that have no probability under the grammar, as they have other symbols, rules or words.
+
+    ``n_jobs``: the number of threads; -1 for one per core.
 
     >>> from lpcfg import ClusteringEstimator, embedded_trees
     >>> bank = Treebank.from_trees(embedded_trees())
@@ -51,7 +53,7 @@ def annotate_states(grammar: Grammar, treebank: Treebank, *, n_jobs: int = -1) -
     (True, np.int64(0), np.int64(2))
     """
     latent = probabilistic_states(grammar)
-    bank, known = _in_terms_of(grammar, treebank)
+    bank, known = _with_symbols_of(grammar, treebank)
     found = np.full(len(treebank.symbol), -1)
     chosen = np.flatnonzero(known)
     if len(chosen):
@@ -67,8 +69,8 @@ def annotate_states(grammar: Grammar, treebank: Treebank, *, n_jobs: int = -1) -
     return found
 
 
-def _in_terms_of(grammar: Grammar, treebank: Treebank) -> tuple[Treebank, NDArray[np.bool_]]:
-    """The table with the symbols of a grammar, and which trees the grammar knows all parts of."""
+def _with_symbols_of(grammar: Grammar, treebank: Treebank) -> tuple[Treebank, NDArray[np.bool_]]:
+    """The treebank with the symbols of a grammar, and which trees have only its rules and words."""
     ids = {symbol: identity for identity, symbol in enumerate(grammar.symbols)}
     numbers = np.array([ids.get(symbol, -1) for symbol in treebank.symbols], dtype=np.int64)
     symbol = numbers[treebank.symbol]
@@ -88,7 +90,7 @@ def _in_terms_of(grammar: Grammar, treebank: Treebank) -> tuple[Treebank, NDArra
 def _among(
     wanted: tuple[NDArray[np.integer], ...], rows: tuple[NDArray[np.integer], ...]
 ) -> NDArray[np.bool_]:
-    """Which of the wanted rows are among some others."""
+    """Which of the wanted rows are among the other rows."""
     both = [np.append(left, right) for left, right in zip(wanted, rows, strict=True)]
     place = distinct_rows(*both)[1]
     size = len(wanted[0])
@@ -99,10 +101,12 @@ def _among(
 def show_states(
     treebank: Treebank, states: NDArray[np.integer], *, binary: bool = False
 ) -> Treebank:
-    """The treebank with states in the labels, ``NP[3]``; those of -1 are not shown.
+    """The treebank with states in the labels, as in ``NP[3]``; states of -1 are not shown.
 
-    Its trees are those before the transform, in which all labels of a unary chain have its state.
-    With ``binary`` they are the binary ones, and labels are the names of symbols.
+    Its trees are those before the transform; all labels of a unary chain show the state of the
+    chain.
+
+    ``binary``: show the binarised trees instead, with the names of symbols as labels.
 
     >>> from lpcfg import Tree
     >>> tree = Tree.from_string("(S (NP (DT a) (JJ big) (NN dog)) (VP (VBD barked)))")

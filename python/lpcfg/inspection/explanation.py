@@ -1,4 +1,4 @@
-"""Explain latent states to people: what they do, which words they like, where they stand."""
+"""Describe latent states by their typical rules, words and contexts."""
 
 from __future__ import annotations
 
@@ -10,18 +10,22 @@ from numpy.typing import NDArray
 
 from lpcfg.errors import InputError
 from lpcfg.grammar.grammar import Grammar
-from lpcfg.inspection._state_uses import Floats, StateUses
+from lpcfg.inspection._expected_counts import ExpectedCounts, Floats
 
 __all__ = ["StateExplanation", "explain_states", "find_symbol"]
 
 
 @dataclass(frozen=True)
 class StateExplanation:
-    """What is most typical of a latent state.
+    """The most typical rules, words and contexts of a latent state.
 
-    ``share``: the part of its symbol's nodes that are in this state.
-    ``rules``, ``contexts``: the likeliest, each with its probability given the state.
-    ``words``: those that are more frequent below this state than below others of its symbol.
+    ``name``: the symbol with the number of the state.
+    ``prior``: P(state | symbol).
+    ``rules``: the right-hand sides of the most probable rules, with their probabilities given the
+    state.
+    ``words``: words that are more frequent below this state than below other states of its symbol.
+    ``contexts``: the most probable rules above the state, with their probabilities given the state;
+    ``_`` stands for the state.
 
     >>> print(StateExplanation("NP[1]", 0.25, (("DT NN", 0.5),), ("the",), (("S -> _ VP", 1.0),)))
     NP[1]  25.0 %
@@ -31,13 +35,13 @@ class StateExplanation:
     """
 
     name: str
-    share: float
+    prior: float
     rules: tuple[tuple[str, float], ...]
     words: tuple[str, ...]
     contexts: tuple[tuple[str, float], ...]
 
     def __str__(self) -> str:
-        lines = [f"{self.name}  {100 * self.share:.1f} %"]
+        lines = [f"{self.name}  {100 * self.prior:.1f} %"]
         for title, items in (
             ("rules", _listed(self.rules)),
             ("words", self.words),
@@ -53,14 +57,14 @@ def _listed(items: Iterable[tuple[str, float]]) -> list[str]:
 
 
 def find_symbol(grammar: Grammar, name: str) -> tuple[int, list[str]]:
-    r"""The symbol of a name, or else the commonest one with that label, and others that have it.
+    r"""The symbol with a name, or the most frequent one with that label, and all others with it.
 
     >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> find_symbol(grammar, "NP")
     (1, [])
     >>> find_symbol(grammar, "PP")
     Traceback (most recent call last):
-    lpcfg.errors.InputError: no symbol is called PP, nor has one this label; there are NP, S, VP
+    lpcfg.errors.InputError: no symbol has the name or label PP; there are NP, S, VP
     """
     names = [str(symbol) for symbol in grammar.symbols]
     if name in names:
@@ -73,89 +77,90 @@ def find_symbol(grammar: Grammar, name: str) -> tuple[int, list[str]]:
     ]
     if not having:
         raise InputError(
-            f"no symbol is called {name}, nor has one this label; "
-            f"there are {', '.join(grammar.labels)}"
+            f"no symbol has the name or label {name}; there are {', '.join(grammar.labels)}"
         )
     return having[0], [names[number] for number in having[1:]]
 
 
-def explain_states(grammar: Grammar, name: str, most: int = 5) -> list[StateExplanation]:
-    """The states of a symbol, which is found as by :func:`find_symbol`, the commonest first.
+def explain_states(grammar: Grammar, name: str, limit: int = 5) -> list[StateExplanation]:
+    """Describe the states of a symbol, the most frequent ones first.
 
-    ``most``: how many rules, words and contexts are named.
+    ``name``: the name of the symbol or its label, see :func:`find_symbol`.
+    ``limit``: the number of rules, of words and of contexts.
 
     >>> from lpcfg import ClusteringEstimator, Treebank, embedded_trees
     >>> bank = Treebank.from_trees(embedded_trees())
     >>> grammar = ClusteringEstimator(states=(2, 2), min_count=5, full_count=50).fit(bank).grammar_
     >>> states = explain_states(grammar, "NP^S")
-    >>> len(states), round(sum(state.share for state in states), 3)
+    >>> len(states), round(sum(state.prior for state in states), 3)
     (3, 1.0)
     """
     number, _ = find_symbol(grammar, name)
-    uses = StateUses(grammar)
-    own = np.arange(*uses.latent.state_offsets[number : number + 2])
-    shares = uses.visits[own] / max(uses.visits[own].sum(), np.finfo(float).tiny)
+    counts = ExpectedCounts(grammar)
+    own = np.arange(*counts.latent.state_offsets[number : number + 2])
+    priors = counts.states[own] / max(counts.states[own].sum(), np.finfo(float).tiny)
     names = [str(symbol) for symbol in grammar.symbols]
-    start = np.zeros(len(uses.visits))
-    start[own] = shares
-    average = uses.words(uses.expected(start))
+    root = np.zeros(len(counts.states))
+    root[own] = priors
+    average = counts.emissions(counts.subtree_states(root))
     explained = []
-    for state in np.argsort(-shares, kind="stable").tolist():
-        start[own] = 0
-        start[own[state]] = 1
+    for state in np.argsort(-priors, kind="stable").tolist():
+        root[own] = 0
+        root[own[state]] = 1
+        emissions = counts.emissions(counts.subtree_states(root))
         explained.append(
             StateExplanation(
                 name=f"{names[number]}[{state}]",
-                share=float(shares[state]),
-                rules=_rules(uses, own[state], names, most),
-                words=_typical(grammar, uses.words(uses.expected(start)), average, most),
-                contexts=_contexts(uses, own[state], names, most),
+                prior=float(priors[state]),
+                rules=_rules(counts, own[state], names, limit),
+                words=_typical_words(grammar, emissions, average, limit),
+                contexts=_contexts(counts, own[state], names, limit),
             )
         )
     return explained
 
 
 def _rules(
-    uses: StateUses, state: int, names: list[str], most: int
+    counts: ExpectedCounts, state: int, names: list[str], limit: int
 ) -> tuple[tuple[str, float], ...]:
-    rule, states, values = uses.rules
+    rule, states, values = counts.rules
     own = states[:, 0] == state
-    totals = np.bincount(rule[own], values[own], minlength=len(uses.grammar.binary_rules))
-    children = uses.grammar.binary_rules[:, 1:].tolist()
+    totals = np.bincount(rule[own], values[own], minlength=len(counts.grammar.binary_rules))
+    children = counts.grammar.binary_rules[:, 1:].tolist()
     return tuple(
         (" ".join(names[child] for child in children[best]), float(totals[best]))
-        for best in _largest(totals, most)
+        for best in _largest(totals, limit)
     )
 
 
 def _contexts(
-    uses: StateUses, state: int, names: list[str], most: int
+    counts: ExpectedCounts, state: int, names: list[str], limit: int
 ) -> tuple[tuple[str, float], ...]:
-    rule, states, values = uses.rules
-    rules = uses.grammar.binary_rules
-    found = [("the root of a tree", float(uses.latent.roots[state]))]
+    rule, states, values = counts.rules
+    rules = counts.grammar.binary_rules
+    found = [("the root of a tree", float(counts.latent.roots[state]))]
     for side in (1, 2):
         own = states[:, side] == state
-        weights = uses.visits[states[own, 0]] * values[own]
+        weights = counts.states[states[own, 0]] * values[own]
         totals = np.bincount(rule[own], weights, minlength=len(rules))
-        for best in _largest(totals, most):
+        for best in _largest(totals, limit):
             parent, *children = (names[symbol] for symbol in rules[best].tolist())
             children[side - 1] = "_"
             found.append((f"{parent} -> {' '.join(children)}", float(totals[best])))
-    total = max(float(uses.visits[state]), np.finfo(float).tiny)
-    likeliest = sorted(found, key=lambda context: -context[1])[:most]
+    total = max(float(counts.states[state]), np.finfo(float).tiny)
+    likeliest = sorted(found, key=lambda context: -context[1])[:limit]
     return tuple((context, weight / total) for context, weight in likeliest if weight > 0)
 
 
-def _typical(grammar: Grammar, found: Floats, average: Floats, most: int) -> tuple[str, ...]:
-    """Words that are found more often than on average: by how much, times how often."""
+def _typical_words(grammar: Grammar, found: Floats, average: Floats, limit: int) -> tuple[str, ...]:
+    """Words more frequent than on average, by their terms of the Kullback-Leibler divergence."""
     known = slice(len(grammar.lexicon.words))
     ratio = np.divide(found, average, out=np.ones_like(found), where=average > 0)[known]
     scores = found[known] * np.log(np.maximum(ratio, np.finfo(float).tiny))
-    return tuple(grammar.lexicon.words[word] for word in _largest(scores, most))
+    return tuple(grammar.lexicon.words[word] for word in _largest(scores, limit))
 
 
-def _largest(values: NDArray[np.number], most: int) -> list[int]:
-    """The places of the largest values above zero."""
-    order = np.argsort(-values, kind="stable")[:most]
+def _largest(values: NDArray[np.number], limit: int) -> list[int]:
+    """The positions of the largest values above zero."""
+    order = np.argsort(-values, kind="stable")[:limit]
     return [int(place) for place in order if values[place] > 0]

@@ -4,17 +4,17 @@ The estimate is a joint distribution of emissions and symbols, built from the to
 
     P(emission, symbol) = P(emission) P(tag | emission) P(symbol | tag, emission),
 
-where the tag is the bottom label of the symbol's chain. Bayes' rule, which here means dividing by
-the column sums, turns it into P(emission | symbol), so that every symbol's probabilities sum to one
-however the factors are smoothed:
+where the tag is the bottom label of the symbol's unary chain. By Bayes' rule, division by the column
+sums turns it into P(emission | symbol), so that every symbol's probabilities sum to one however the
+factors are smoothed:
 
-- P(tag | word) leans on the tags of the word's class, as in the Berkeley parser, and that of a
-  class on the next more general class;
-- P(symbol | tag, emission) leans on P(symbol | tag): where the word tells nothing about the chain
-  above its tag, NP+NNP emits it as NNP does.
+- P(tag | word) backs off to P(tag | class of the word), as in the Berkeley parser, and this to the
+  next more general class;
+- P(symbol | tag, emission) backs off to P(symbol | tag): where the word says nothing about the
+  unary chain above its tag, NP+NNP emits it as NNP does.
 
-Each factor is (count + strength * prior) / (total + strength), so the weight of the prior falls as
-the word is seen more often.
+Each factor is (count + c * prior) / (total + c) with a prior count c in tokens, so that the weight
+of the prior falls with the frequency of the word.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from lpcfg.treebank.symbol import Symbol
 
 __all__ = ["LexiconOptions", "WordNodes", "estimate_from_columns", "estimate_lexicon"]
 
-# The share of a token that a class keeps to itself if no rare word fell into it: enough for
-# unknown words to be parsed, too little to disturb relative frequencies.
+# The count, in tokens, of a class without rare words: enough for unknown words to be parsed, and
+# too little to change relative frequencies.
 _EMPTY_CLASS = 1e-6
 
 
 class WordNodes(Protocol):
-    """What of a treebank matters here; :class:`lpcfg.treebank.treebank.Treebank` has it."""
+    """The columns of a :class:`~lpcfg.treebank.treebank.Treebank` that are needed here."""
 
     @property
     def symbol(self) -> NDArray[np.integer]:
@@ -55,7 +55,7 @@ class WordNodes(Protocol):
 
     @property
     def word(self) -> NDArray[np.integer]:
-        """The word of each node, -1 but for preterminals."""
+        """The word of each preterminal node, -1 at others."""
 
     @property
     def start(self) -> NDArray[np.integer]:
@@ -96,7 +96,7 @@ def estimate_from_columns(
     initial_column: NDArray[np.bool_],
     options: LexiconOptions | None = None,
 ) -> Lexicon:
-    """Estimate a lexicon; the columns have a row for each preterminal node.
+    """Estimate a lexicon from columns with a row for each preterminal node.
 
     >>> noun, verb = Symbol(("NN",), preterminal=True), Symbol(("VB",), preterminal=True)
     >>> lexicon = estimate_from_columns(
@@ -114,7 +114,7 @@ def estimate_from_columns(
     names, row_class, prior_class = class_rows(table, classifier)
 
     # Rows of these matrices are emissions: the known words, then the classes.
-    kept, fed = table.known[table.word], table.feeds
+    kept, fed = table.known[table.word], table.counts_for_class
     vocabulary = int(table.known.sum())
     word_rows = (np.cumsum(table.known) - 1)[table.word[kept]]
     counts = np.concatenate([table.count[kept], table.count[fed]])
@@ -122,7 +122,7 @@ def estimate_from_columns(
     columns = np.concatenate([table.symbol[kept], table.symbol[fed]])
     emissions = vocabulary + len(names)
     symbol_counts = count_matrix(counts, rows, columns, (emissions, len(symbols)))
-    # Smoothing gives most emissions most tags, so that a dense matrix is no larger.
+    # After smoothing most emissions have most tags, so a dense matrix is no larger.
     tag_shape = (emissions, len(table.tags))
     tag_counts = count_matrix(counts, rows, table.tag[columns], tag_shape).toarray()
     word_tags, class_tags = np.split(tag_counts, [vocabulary])
@@ -161,8 +161,8 @@ def _class_tags(
     own: NDArray[np.float64],
     options: LexiconOptions,
 ) -> NDArray[np.float64]:
-    """P(tag | class): a class leans on all words below it, these on the next more general class."""
-    strength = 0.0 if classifier.tells_tag else options.class_smoothing
+    """P(tag | class): backs off to all words below the class, and these to the next class above."""
+    prior_count = 0.0 if classifier.tells_tag else options.class_smoothing
     ids = {name: identity for identity, name in enumerate(names)}
     parents = [ids[next(iter(classifier.fallbacks(name)), UNKNOWN)] for name in names]
     below = own.copy()
@@ -171,17 +171,17 @@ def _class_tags(
     general = np.empty_like(own)
     general[0] = below[0] / below[0].sum()
     for child in range(1, len(names)):
-        general[child] = _shrink_row(below[child], general[parents[child]], strength)
-    return np.stack([_shrink_row(*pair, strength) for pair in zip(own, general, strict=True)])
+        general[child] = _shrink_row(below[child], general[parents[child]], prior_count)
+    return np.stack([_shrink_row(*pair, prior_count) for pair in zip(own, general, strict=True)])
 
 
 def _class_mass(
     table: WordTable, class_tags: NDArray[np.float64], options: LexiconOptions
 ) -> NDArray[np.float64]:
-    """How many tokens the unknown words of each class are worth.
+    """The expected number of tokens of the unknown words of each class.
 
-    Replaced words are worth what they counted. Otherwise unknown words are altogether as frequent
-    as words seen once (Good and Turing), and shared out among the classes as rare words are.
+    If rare words are replaced, it is their count. Otherwise the unknown words of all classes are as
+    frequent as words that occur once (Good-Turing), and distributed over classes as rare words are.
     """
     tokens: NDArray[np.float64] = class_tags.sum(axis=1)
     if options.replace:
@@ -205,18 +205,18 @@ def _spread_over_chains(
 
     Its numerator is P(emission) P(tag | emission) P(symbol | tag, emission).
     """
-    strength = options.chain_smoothing
+    prior_count = options.chain_smoothing
     by_symbol = symbol_counts.tocsc()
     symbol_mass, tag_mass = by_symbol.sum(axis=0), tag_counts.sum(axis=0)
     possible = (tag_counts > 0) | (tag_given_emission >= options.prune)
     found = [(np.empty(0, dtype=np.int64), np.empty(0))] * len(tag)
     for number in range(len(tag_mass)):
         emissions = np.flatnonzero(possible[:, number])
-        share = tag_given_emission[emissions, number]
-        total = tag_counts[emissions, number] + strength
-        own_weight = share / np.where(total > 0, total, 1)
-        # Without a strength, a tag that the emission never had still needs chains: the prior's.
-        prior_weight = np.where(total > 0, strength * own_weight, share)
+        tag_probability = tag_given_emission[emissions, number]
+        total = tag_counts[emissions, number] + prior_count
+        own_weight = tag_probability / np.where(total > 0, total, 1)
+        # Without smoothing, tags that the emission never had still need chains: those of the prior.
+        prior_weight = np.where(total > 0, prior_count * own_weight, tag_probability)
         for symbol in np.flatnonzero(tag == number).tolist():
             own = slice(*by_symbol.indptr[symbol : symbol + 2])
             seen = np.searchsorted(emissions, by_symbol.indices[own])
@@ -232,8 +232,8 @@ def _spread_over_chains(
 
 
 def _shrink_row(
-    counts: NDArray[np.float64], prior: NDArray[np.float64], strength: float
+    counts: NDArray[np.float64], prior: NDArray[np.float64], prior_count: float
 ) -> NDArray[np.float64]:
-    """(counts + strength * prior) / (total + strength); the prior if nothing else is known."""
-    total = counts.sum() + strength
-    return (counts + strength * prior) / total if total > 0 else prior
+    """(counts + prior_count * prior) / (total + prior_count), the prior if both counts are 0."""
+    total = counts.sum() + prior_count
+    return (counts + prior_count * prior) / total if total > 0 else prior

@@ -1,4 +1,4 @@
-"""The lexicon of a grammar: what words are known, and how likely each symbol emits them."""
+"""The lexicon of a grammar: emission probabilities of known words and of word classes."""
 
 from __future__ import annotations
 
@@ -17,14 +17,23 @@ __all__ = ["Lexicon", "lexicon_from_entries", "opens_sentence"]
 
 @dataclass(frozen=True)
 class Lexicon:
-    """Emissions and their probabilities given a preterminal symbol.
+    """The probabilities q(a -> x | a) of lexical rules: preterminals a and emissions x.
 
-    Emission ids count the known ``words`` first, then the ``classes`` of the others. The entries
-    of emission e are those between ``offsets[e]`` and ``offsets[e + 1]``, in order of symbol.
-    The probabilities of a symbol sum to one over all emissions. With ``lowercase_initial``, an
-    unknown word that opens a sentence with a capital is its lower-cased form if that is known.
+    An emission is a known word, or a class that stands for unknown words. Emissions are numbered:
+    first the words, then the classes. The probabilities of a symbol sum to one over all emissions.
+
+    ``words``: the known words.
+    ``classes``: the names of the word classes, among them ``UNK``.
+    ``classifier``: gives unknown words their classes.
+    ``offsets``: the entries of emission x are those from ``offsets[x]`` to ``offsets[x + 1]``.
+    ``symbols``: the preterminal of each entry; ascending within an emission.
+    ``probabilities``: q(a -> x | a) of each entry.
+    ``lowercase_initial``: an unknown word at the beginning of a sentence is replaced by its
+    lower-case form if that is known.
 
     >>> lexicon = lexicon_from_entries([(0, "the", 1.0), (1, "dog", 0.5), (1, "cat", 0.5)])
+    >>> lexicon
+    <Lexicon: 3 words, 1 classes of unknown words, 3 entries>
     >>> lexicon.encode(["the", "cat", "xylophone"])
     array([0, 2, 3], dtype=int32)
     """
@@ -70,12 +79,18 @@ class Lexicon:
         object.__setattr__(self, "_word_ids", word_ids)
         object.__setattr__(self, "_class_ids", class_ids)
 
+    def __repr__(self) -> str:
+        return (
+            f"<Lexicon: {len(self.words)} words, {len(self.classes)} classes of unknown words, "
+            f"{len(self.symbols)} entries>"
+        )
+
     def encode(
         self, words: Sequence[str], tags: Sequence[str | None] | None = None
     ) -> NDArray[np.int32]:
-        r"""The emission ids of a sentence; any string is a word.
+        r"""The emissions of the words of a sentence; any string is a word.
 
-        ``tags``, where they are known, matter only to a lexicon with a class for each tag.
+        ``tags``: the known tags; they matter only to a lexicon whose word classes are tags.
 
         >>> lexicon_from_entries([(0, "a", 1.0)]).encode(["a", "", "\U0001f600"])
         array([0, 1, 1], dtype=int32)
@@ -91,7 +106,7 @@ class Lexicon:
         return ids
 
     def emission(self, word: str, initial: bool = False, tag: str | None = None) -> int:
-        """The emission id of a word: its own if it is known, else that of its class.
+        """The emission of a word: itself if it is known, else its class.
 
         >>> lexicon_from_entries([(0, "a", 1.0)]).emission("a")
         0
@@ -105,7 +120,7 @@ class Lexicon:
         return self.class_emission(word, initial, tag)
 
     def class_emission(self, word: str, initial: bool = False, tag: str | None = None) -> int:
-        """The emission id of a word's class, whether or not the word itself is known.
+        """The emission of a word's class, whether or not the word is known.
 
         >>> lexicon_from_entries([(0, "a", 1.0)]).class_emission("a")
         1
@@ -122,7 +137,7 @@ class Lexicon:
 
 
 def opens_sentence(word: str) -> bool:
-    """Whether the next word still counts as sentence-initial: quotes and bullets open a sentence.
+    """Whether the next word still counts as sentence-initial, as after quotes and bullets.
 
     >>> [opens_sentence(word) for word in ("``", "-", "Then", "7")]
     [True, True, False, False]
@@ -131,7 +146,7 @@ def opens_sentence(word: str) -> bool:
 
 
 def lexicon_from_entries(entries: Iterable[tuple[int, str, float]]) -> Lexicon:
-    """A lexicon of (symbol id, word, probability) entries as they are, for hand-written grammars.
+    """A lexicon with given (symbol, word, probability) entries, for hand-written grammars.
 
     No symbol emits an unknown word.
 

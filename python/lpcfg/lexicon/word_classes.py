@@ -33,10 +33,10 @@ _SUFFIX = "~"
 
 
 class WordClasses(ABC):
-    """A classifier of words; ``fallbacks`` leads from any class to ``UNK``."""
+    """A classifier of rare and unknown words; ``fallbacks`` leads from any class to ``UNK``."""
 
     kind: ClassVar[str]
-    tells_tag: ClassVar[bool] = False  # whether words of a class have one tag by definition
+    tells_tag: ClassVar[bool] = False  # whether all words of a class have the same tag
 
     @abstractmethod
     def class_of(
@@ -48,9 +48,10 @@ class WordClasses(ABC):
     ) -> str:
         """The class of a word.
 
-        ``initial`` says that the word opens a sentence, so that a capital tells little;
-        ``known_lowercase`` that its lower-cased form is a known word; ``tag`` is its
-        part-of-speech tag where that is known. Any string will do, the empty one too.
+        ``word``: any string, even an empty one.
+        ``initial``: whether the word is sentence-initial, where a capital says little.
+        ``known_lowercase``: whether its lower-case form is a known word.
+        ``tag``: its part-of-speech tag, if known.
 
         >>> TagClasses().class_of("cat", tag="NN")
         'UNK-NN'
@@ -69,7 +70,7 @@ class WordClasses(ABC):
         return _more_general(name)
 
     def to_dict(self) -> dict[str, object]:
-        """Everything :func:`word_classes_from_dict` needs, as JSON can hold it.
+        """What :func:`word_classes_from_dict` needs, as JSON.
 
         >>> EnglishClasses().to_dict()
         {'kind': 'english'}
@@ -180,7 +181,7 @@ class TagClasses(WordClasses):
         return UNKNOWN if tag is None else UNKNOWN + _FEATURE + tag
 
     def fallbacks(self, name: str) -> tuple[str, ...]:
-        """Straight to ``UNK``: tags have no parts.
+        """Only ``UNK``.
 
         >>> TagClasses().fallbacks("UNK--LRB-")
         ('UNK',)
@@ -190,9 +191,10 @@ class TagClasses(WordClasses):
 
 @dataclass(frozen=True)
 class LearntClasses(WordClasses):
-    """Shape and suffix in any script; which of them are classes is learnt from a treebank's words.
+    """Classes of word shapes and suffixes, for any script, chosen by the words of a treebank.
 
-    ``names`` are the classes worth having, without ``UNK``. A word gets the most specific one.
+    ``names``: the classes without ``UNK``. A word has the most specific one that fits.
+    ``longest_suffix``: the largest number of characters of a suffix.
 
     >>> classes = LearntClasses(frozenset({"UNK-lower", "UNK-lower~ung"}))
     >>> [classes.class_of(word) for word in ("Übung", "übung", "über", "7")]
@@ -245,12 +247,14 @@ class LearntClasses(WordClasses):
         support: int = 10,
         longest_suffix: int = 4,
     ) -> LearntClasses:
-        """Choose the classes that say most about the tags of (rare) words.
+        """Choose the classes that best predict the tags of (rare) words.
 
-        Row i of ``tag_counts`` counts the tags of ``words[i]``. A class must be met by at least
-        ``support`` distinct words. Its worth is the gain in log-likelihood of their tags over
-        those of the next more general class; the ``limit`` best are kept. A longer suffix whose
-        words have the tags of the shorter one in the same proportions takes up no place.
+        The score of a class is the gain in log-likelihood of its words' tags over the next more
+        general class. Classes without a gain are not chosen.
+
+        ``tag_counts``: row i has the counts of the tags of ``words[i]``.
+        ``limit``: the largest number of classes; those with the highest scores are chosen.
+        ``support``: the smallest number of distinct words of a class.
 
         >>> words = ["walked", "talked", "asked", "bread", "head", "road"]
         >>> tags = scipy.sparse.csr_array([[1.0, 0.0]] * 3 + [[0.0, 1.0]] * 3)
@@ -264,7 +268,7 @@ class LearntClasses(WordClasses):
         for word, opens, known in zip(words, initial, known_lowercase, strict=True):
             finest = _finest_class(word, opens, opens and known, longest_suffix)
             if finest not in ids:
-                # More general classes come first, so that numbers fall on the way to the root.
+                # General classes come first, so that the ids of parents are smaller.
                 new = [name for name in (finest, *_more_general(finest)) if name not in ids]
                 for name in reversed(new):
                     parents.append(ids[_more_general(name)[0]])
@@ -283,16 +287,16 @@ class LearntClasses(WordClasses):
             logs = np.where(counts > 0, np.log(counts / totals), 0.0)
         gains = (counts * (logs - logs[parents])).sum(axis=1)
         names = list(ids)
-        worth = [
+        scores = [
             (-gains[identity], names[identity])
             for identity in np.flatnonzero((supports >= support) & (gains > 0))
             if identity != 0
         ]
-        return cls(frozenset(name for _, name in sorted(worth)[:limit]), longest_suffix)
+        return cls(frozenset(name for _, name in sorted(scores)[:limit]), longest_suffix)
 
 
 class _CharacterKinds(dict[int, str]):
-    """A letter for what matters of each character: what :meth:`str.translate` needs."""
+    """The kind of each character as a letter, a table for :meth:`str.translate`."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)
@@ -311,10 +315,10 @@ class _CharacterKinds(dict[int, str]):
 _KINDS = _CharacterKinds()
 
 
-# Estimation asks for the class of a word several times: to learn, to count, to look up.
+# Estimation needs the class of a word several times: to learn, to count, to look up.
 @lru_cache(maxsize=1 << 16)
 def _finest_class(word: str, initial: bool, known_lowercase: bool, longest_suffix: int) -> str:
-    """Shape and longest possible suffix of a word, as Unicode knows its characters."""
+    """The shape and longest suffix of a word, by the Unicode categories of its characters."""
     kinds = word.translate(_KINDS)
     shape = UNKNOWN
     if "U" in kinds:
@@ -331,14 +335,14 @@ def _finest_class(word: str, initial: bool, known_lowercase: bool, longest_suffi
     for kind, feature in (("9", "-digit"), ("-", "-dash"), (".", "-symbol")):
         if kind in kinds:
             shape += feature
-    # One character at least stays for the stem: a suffix that is the whole word is no suffix.
+    # The stem has at least one character.
     letters = len(kinds) - len(kinds.rstrip("Ula"))
     length = min(letters, longest_suffix, len(word) - 1)
     return shape + _SUFFIX + word[-length:].lower() if length > 0 else shape
 
 
 def word_classes_from_dict(data: Mapping[str, object]) -> WordClasses:
-    """Restore a classifier from what its ``to_dict`` gave.
+    """The classifier from the result of its ``to_dict``.
 
     >>> word_classes_from_dict({"kind": "tag"})
     TagClasses()

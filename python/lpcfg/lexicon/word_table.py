@@ -1,4 +1,4 @@
-"""What the lexicon is estimated from: words counted with their symbols, and sorted into classes."""
+"""Counts of words with their symbols and classes, from which the lexicon is estimated."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ __all__ = ["WordTable", "choose_classes", "class_rows", "count_matrix", "initial
 def initial_words(
     words: Sequence[str], word_column: NDArray[np.integer], start_column: NDArray[np.integer]
 ) -> NDArray[np.bool_]:
-    """Which tokens open a sentence: the first one, and those with only quotes and the like before.
+    """Which tokens are sentence-initial: the first one, and those with only punctuation before.
 
     >>> initial_words(["``", "Go", "home"], np.array([0, 1, 2, 1, 2]), np.array([0, 1, 2, 0, 1]))
     array([ True,  True, False,  True, False])
@@ -41,7 +41,7 @@ def initial_words(
 
 @dataclass(frozen=True)
 class WordTable:
-    """Counts of distinct (word, initial, symbol) rows, and what is known of words and symbols.
+    """Counts of distinct (word, initial, symbol) rows, with properties of words and symbols.
 
     >>> noun = Symbol(("NN",), preterminal=True)
     >>> columns = np.array([0, 0, 0]), np.array([0, 1, 1]), np.zeros(3, bool)
@@ -56,7 +56,7 @@ class WordTable:
     initial: NDArray[np.bool_]
     symbol: NDArray[np.int64]
     count: NDArray[np.float64]
-    feeds: NDArray[np.bool_]  # whether the row feeds the counts of its word's class
+    counts_for_class: NDArray[np.bool_]  # whether the row is counted for its word's class
     known: NDArray[np.bool_]  # by word, as is the next
     known_lowercase: NDArray[np.bool_]
 
@@ -82,7 +82,7 @@ class WordTable:
         )
         totals = np.bincount(word, weights=count, minlength=len(words))
         known = totals > (options.rare if options.replace else 0)
-        feeds = totals[word] <= options.rare
+        rare = totals[word] <= options.rare
         vocabulary = {text for text, is_known in zip(words, known, strict=True) if is_known}
         lowered = [text.lower() for text in words]
         emitting = {identity: symbols[identity].labels[-1] for identity in np.unique(symbol)}
@@ -97,8 +97,8 @@ class WordTable:
             initial=initial.astype(bool),
             symbol=symbol,
             count=count.astype(np.float64),
-            # Where no word is rare, all of them speak for the unknown ones.
-            feeds=feeds if feeds.any() else np.ones_like(feeds),
+            # Where no word is rare, all words are counted for their classes.
+            counts_for_class=rare if rare.any() else np.ones_like(rare),
             known=known,
             known_lowercase=np.array(
                 [
@@ -111,7 +111,7 @@ class WordTable:
 
 
 def choose_classes(table: WordTable, options: LexiconOptions) -> WordClasses:
-    """The classifier the options ask for, learnt if need be.
+    """The classifier of the options, learnt from the table's rare words if it is to be learnt.
 
     >>> noun = Symbol(("NN",), preterminal=True)
     >>> options = LexiconOptions(classes="english")
@@ -123,7 +123,7 @@ def choose_classes(table: WordTable, options: LexiconOptions) -> WordClasses:
         return EnglishClasses()
     if options.classes == "tag":
         return TagClasses()
-    fed = table.feeds
+    fed = table.counts_for_class
     (word, initial), row, _ = distinct_rows(table.word[fed], table.initial[fed])
     tag_counts = count_matrix(
         table.count[fed], row, table.tag[table.symbol[fed]], (len(word), len(table.tags))
@@ -141,9 +141,9 @@ def choose_classes(table: WordTable, options: LexiconOptions) -> WordClasses:
 def class_rows(
     table: WordTable, classifier: WordClasses
 ) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
-    """The classes, the most general first; the class each row feeds; the class its word leans on.
+    """The classes, general ones first; the class of each row; the class its word backs off to.
 
-    The two differ where classes are tags, which a word must not lean on: its tag is the question.
+    The two differ where classes are tags: P(tag | word) must not back off to the tag itself.
 
     >>> noun = Symbol(("NN",), preterminal=True)
     >>> columns = np.array([0]), np.array([0]), np.zeros(1, bool)
@@ -153,7 +153,7 @@ def class_rows(
     """
 
     def classify(*columns: IntegerColumn) -> tuple[list[str], NDArray[np.int64]]:
-        # Columns are words, initials and maybe tags; each distinct row is looked at once.
+        # Columns are words, initials and possibly tags; each distinct row is classified once.
         distinct, row, _ = distinct_rows(*columns)
         names = [
             classifier.class_of(
@@ -178,7 +178,7 @@ def class_rows(
     own, own_row = prior, prior_row
     if classifier.tells_tag:
         own, own_row = classify(table.word, table.initial, table.tag[table.symbol])
-    fed = {own[row] for row in np.unique(own_row[table.feeds]).tolist()}
+    fed = {own[row] for row in np.unique(own_row[table.counts_for_class]).tolist()}
     fed |= {UNKNOWN, *(general for name in fed for general in classifier.fallbacks(name))}
     names = sorted(fed, key=lambda name: (len(classifier.fallbacks(name)), name))
     ids = {name: identity for identity, name in enumerate(names)}
@@ -191,7 +191,7 @@ def count_matrix(
     columns: NDArray[np.integer],
     shape: tuple[int, int],
 ) -> scipy.sparse.csr_array:
-    """A sparse matrix of counts, those of the same place added up.
+    """A sparse matrix of counts; those of the same cell are added.
 
     >>> count_matrix(np.ones(3), np.array([0, 0, 1]), np.array([1, 1, 0]), (2, 2)).toarray()
     array([[0., 2.],

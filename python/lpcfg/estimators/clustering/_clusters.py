@@ -1,7 +1,7 @@
 """Cluster the projections of each symbol's nodes (Narayan & Cohen 2015, figure 2, step 2).
 
-Matejovicova (2018, section 2.2, step 3) describes the same algorithm. Nodes may also be assigned softly, by the posteriors of a Gaussian mixture, as section 7 of the
-paper suggests.
+Matejovicova (2018, section 2.2, step 3) describes the same algorithm. Nodes may also be assigned
+softly, by the posteriors of a Gaussian mixture, as Narayan & Cohen suggest in section 7.
 """
 
 from __future__ import annotations

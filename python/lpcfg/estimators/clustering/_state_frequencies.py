@@ -1,12 +1,13 @@
 """Relative frequencies in a cluster-annotated treebank (Narayan & Cohen 2015, figure 2, step 3).
 
-The paper uses plain relative frequencies (Matejovicova 2018, equations 3 and 4). Here the tensors are smoothed, as rules that occur a few
-times in a state say little about the states of the children, and they stay sparse. A symbol with
-several clusters has a state for each of them and, as state 0, a *backoff state* that stands for all
-of its nodes. If a rule occurs n times in a state of the parent, each child is in the state of its
-cluster with probability w = sqrt(n) / (C + sqrt(n)), the interpolation weight of Cohen et al.
-(2013), and otherwise in the backoff state, which expands as the symbol does on average.
-Interpolation with products of marginals, as in Peng (2021, section 3.2.7), would fill the tensors.
+The paper uses plain relative frequencies (Matejovicova 2018, equations 3 and 4). Here the tensors
+are smoothed, as rules that occur a few times in a state say little about the states of the
+children, and they stay sparse. A symbol with several clusters has a state for each of them and, as
+state 0, a *backoff state* that stands for all of its nodes. If a rule occurs n times in a state of
+the parent, each child is in the state of its cluster with probability w = sqrt(n) / (C + sqrt(n)),
+the interpolation weight of Cohen et al. (2013), and otherwise in the backoff state, which expands
+as the symbol does on average. Interpolation with products of marginals, as in Peng (2021, section
+3.2.7), would fill the tensors.
 
 With soft clusters, nodes are counted for several states, by their responsibilities.
 """
