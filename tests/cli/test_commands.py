@@ -191,9 +191,8 @@ def test_train_by_clustering_then_annotate_and_explain(run, files):
     assert code == 0
     assert re.search(r"^NP\^\S+\[\d\]  \d+\.\d %\n  rules     ", explained, re.MULTILINE)
     assert "other symbols with the label NP: NP^" in explained
-    assert "no symbol has the name or label XX" in refused(
-        run("show", "new.lpcfg", "--symbol", "XX")
-    )
+    unknown = refused(run("show", "new.lpcfg", "--symbol", "XX"))
+    assert "no symbol has the name or label XX" in unknown
     assert "no model" in refused(run("show", "gold.mrg", "--symbol", "NP"))
     assert "no latent states" in refused(run("show", "model.lpcfg", "--symbol", "NP"))
     save_parser(Ensemble([load("new.lpcfg")]), "several")

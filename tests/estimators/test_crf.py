@@ -207,7 +207,7 @@ def test_command_line(tmp_path, capsys):
     command = ["train", "--estimator", "span", "--epochs", "2", str(trees), "-o", str(path)]
     assert main(command) == 0
     assert main(["show", str(path)]) == 0
-    assert "weights of features" in capsys.readouterr().out
+    assert "feature weights" in capsys.readouterr().out
     assert main(["eval", str(path), str(trees)]) == 0
     assert "F1" in capsys.readouterr().out
 

@@ -74,7 +74,7 @@ def test_text_and_summary():
     assert summary[0] == str(grammar)
     assert "trees: 150" in summary
     assert any(line.startswith("transform: binarize right, horizontal 1") for line in summary)
-    rules = summary[summary.index("commonest rules:") + 1 :]
+    rules = summary[summary.index("most frequent rules:") + 1 :]
     assert len(rules) == 3
     assert all(" -> " in rule for rule in rules)
 

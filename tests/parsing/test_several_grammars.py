@@ -133,7 +133,7 @@ def test_grammars_that_cannot_parse_together(grammars):
         ),
         (
             [first, replace(first, lexicon=replace(lexicon, lowercase_initial=False))],
-            "classes in different ways",
+            "different classes of unknown words",
         ),
     ]:
         with pytest.raises(InputError, match=message):

@@ -1,4 +1,4 @@
-"""The nodes of each rule in a treebank, and the interpolation weight of rules by their counts."""
+"""The nodes of each binary rule in a treebank, and the interpolation weights of rules."""
 
 from __future__ import annotations
 
@@ -15,7 +15,9 @@ Floats = NDArray[np.float32]
 
 
 def interpolation(counts: NDArray[np.integer], smoothing: float) -> Floats:
-    """The weight sqrt(n) / (C + sqrt(n)) of the highest moment of rules seen n times.
+    """The weight sqrt(n) / (C + sqrt(n)) of the highest-order moment of rules seen n times.
+
+    Lambda of Cohen et al. (2013) and Peng (2021, section 3.2.7); ``smoothing`` is C.
 
     >>> interpolation(np.array([1, 100]), smoothing=10)
     array([0.09090909, 0.5       ], dtype=float32)
@@ -26,7 +28,7 @@ def interpolation(counts: NDArray[np.integer], smoothing: float) -> Floats:
 
 
 class RuleNodes(NamedTuple):
-    """Nodes with two children, sorted as rules are; those of rule r begin at ``bounds[r]``.
+    """Interminal nodes sorted by their rules; those of rule r begin at ``bounds[r]``.
 
     >>> from lpcfg import Tree
     >>> bank = Treebank.from_trees([Tree.from_string("(S (A a) (B b))")] * 2)

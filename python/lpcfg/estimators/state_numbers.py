@@ -1,4 +1,4 @@
-"""How many latent states each symbol has."""
+"""The number of latent states of each symbol."""
 
 from __future__ import annotations
 
@@ -16,7 +16,10 @@ def states_by_frequency(
     min_count: int = 10,
     full_count: int = 100,
 ) -> NDArray[np.int64]:
-    """How many states symbols deserve: one up to ``few`` nodes, all from ``many``, a line between.
+    """The number of states of each symbol, by its number of nodes.
+
+    Symbols with up to ``min_count`` nodes have one state, those with at least ``full_count`` nodes
+    have ``most``, and the number rises linearly in between.
 
     >>> states_by_frequency(np.array([10, 55, 100, 1000]), np.full(4, 13))
     array([ 1,  7, 13, 13])
@@ -28,7 +31,7 @@ def states_by_frequency(
 def states_by_symbol(
     treebank: Treebank, most: tuple[int, int], min_count: int, full_count: int
 ) -> NDArray[np.int64]:
-    """The same for the symbols of a treebank, of which interminals and preterminals differ.
+    """The same for the symbols of a treebank; ``most`` is that of interminals and preterminals.
 
     >>> from lpcfg import Tree
     >>> bank = Treebank.from_trees([Tree.from_string("(NP (DT the) (NN rain))")])

@@ -126,14 +126,14 @@ class Grammar:
     def __str__(self) -> str:
         beside = "" if self.latent is None else f", {self.latent.size} latent parameters"
         if self.crf_weights is not None:
-            beside += f", {np.count_nonzero(self.crf_weights.weights)} weights of features"
+            beside += f", {np.count_nonzero(self.crf_weights.weights)} feature weights"
         if (learnt_from := self.provenance.get("learnt_from")) is not None:
             beside += f" learnt from {learnt_from} of {self.provenance.get('trees')} trees"
         return (
             f"{self.provenance.get('estimator', 'unknown')} grammar: {len(self.symbols)} symbols, "
             f"{len(self.binary_rules)} binary and {len(self.unary_rules)} unary rules, "
-            f"{len(self.lexicon.words)} words and {len(self.lexicon.classes)} classes of others"
-            f"{beside}"
+            f"{len(self.lexicon.words)} words and {len(self.lexicon.classes)} classes of unknown "
+            f"words{beside}"
         )
 
     def summary(self, limit: int = 10) -> str:
@@ -143,10 +143,11 @@ class Grammar:
 
         >>> rules = "S -> NP VP [0.9] | VP NP [0.1] \n NP -> 'it' \n VP -> 'rained'"
         >>> print(Grammar.from_string(rules).summary())
-        hand-written grammar: 3 symbols, 2 binary and 0 unary rules, 2 words and 1 classes of others
+        hand-written grammar: 3 symbols, 2 binary and 0 unary rules, 2 words and 1 classes of
+        unknown words
         estimator: hand-written
         roots: S 1.0000
-        commonest rules:
+        most frequent rules:
           0.9000  S -> NP VP
           0.1000  S -> VP NP
         """
@@ -157,7 +158,7 @@ class Grammar:
         uses = weights[self.binary_rules[:, 0]] * self.binary_probabilities
         lines = [str(self), *self._origin()]
         lines.append("roots: " + ", ".join(f"{name} {p:.4f}" for p, name in roots))
-        lines.append("commonest rules:")
+        lines.append("most frequent rules:")
         for row in np.argsort(-uses, kind="stable")[:limit].tolist():
             parent, left, right = (names[symbol] for symbol in self.binary_rules[row].tolist())
             lines.append(f"  {self.binary_probabilities[row]:.4f}  {parent} -> {left} {right}")

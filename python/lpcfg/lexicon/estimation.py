@@ -4,9 +4,9 @@ The estimate is a joint distribution of emissions and symbols, built from the to
 
     P(emission, symbol) = P(emission) P(tag | emission) P(symbol | tag, emission),
 
-where the tag is the bottom label of the symbol's unary chain. By Bayes' rule, division by the column
-sums turns it into P(emission | symbol), so that every symbol's probabilities sum to one however the
-factors are smoothed:
+where the tag is the bottom label of the symbol's unary chain. By Bayes' rule, division by the
+column sums turns it into P(emission | symbol), so that every symbol's probabilities sum to one
+however the factors are smoothed:
 
 - P(tag | word) backs off to P(tag | class of the word), as in the Berkeley parser, and this to the
   next more general class;
@@ -162,7 +162,7 @@ def _class_tags(
     options: LexiconOptions,
 ) -> NDArray[np.float64]:
     """P(tag | class): backs off to all words below the class, and these to the next class above."""
-    prior_count = 0.0 if classifier.tells_tag else options.class_smoothing
+    prior_count = 0.0 if classifier.determines_tag else options.class_smoothing
     ids = {name: identity for identity, name in enumerate(names)}
     parents = [ids[next(iter(classifier.fallbacks(name)), UNKNOWN)] for name in names]
     below = own.copy()

@@ -36,7 +36,7 @@ class WordClasses(ABC):
     """A classifier of rare and unknown words; ``fallbacks`` leads from any class to ``UNK``."""
 
     kind: ClassVar[str]
-    tells_tag: ClassVar[bool] = False  # whether all words of a class have the same tag
+    determines_tag: ClassVar[bool] = False  # whether all words of a class have the same tag
 
     @abstractmethod
     def class_of(
@@ -164,7 +164,7 @@ class TagClasses(WordClasses):
     """
 
     kind: ClassVar[str] = "tag"
-    tells_tag: ClassVar[bool] = True
+    determines_tag: ClassVar[bool] = True
 
     def class_of(
         self,

@@ -176,7 +176,7 @@ def class_rows(
 
     prior, prior_row = classify(table.word, table.initial)
     own, own_row = prior, prior_row
-    if classifier.tells_tag:
+    if classifier.determines_tag:
         own, own_row = classify(table.word, table.initial, table.tag[table.symbol])
     fed = {own[row] for row in np.unique(own_row[table.counts_for_class]).tolist()}
     fed |= {UNKNOWN, *(general for name in fed for general in classifier.fallbacks(name))}

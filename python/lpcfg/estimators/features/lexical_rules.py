@@ -144,7 +144,7 @@ def node_emissions(
     ]
     tags = [symbol.labels[-1] for symbol in treebank.symbols]
     names = sorted(set(tags))
-    if lexicon.classifier.tells_tag:
+    if lexicon.classifier.determines_tag:
         columns.append(np.array([names.index(tag) for tag in tags])[treebank.symbol[nodes]])
     distinct, place, _ = distinct_rows(*columns)
     arguments = [
