@@ -21,7 +21,7 @@ class LexiconOptions:
     predict the tags of the treebank's rare words, for any language. ``"english"``: the signatures
     of the Berkeley parser (Peng 2021, chapter 6). ``"tag"``: the tags themselves, for sentences
     whose tags are known (Cohen et al. 2013). Default ``"learnt"``.
-    ``rare``: words that occur up to so many times are counted for their classes. Default 20.
+    ``rare``: words that occur at most this often are counted for their classes. Default 20.
     ``replace``: whether rare words are replaced by their classes, and so unknown to the lexicon.
     Default False: they have entries of their own as well.
     ``lowercase_initial``: whether unknown words at the beginning of a sentence are replaced by

@@ -30,7 +30,7 @@ class Smoothing:
     the relative frequencies of the word alone. Default 2.
     ``classes``: the prior count, in tokens, of the symbol in P(state | word class). Applied in
     every iteration. It matters to unknown and rare words only. Default 2.
-    ``rare``: words that occur up to so many times are counted for their classes, and so determine
+    ``rare``: words that occur at most this often are counted for their classes, and so determine
     the states of unknown words. Higher values make classes more reliable, and less typical of
     unknown words. Default 20.
 

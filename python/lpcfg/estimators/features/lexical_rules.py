@@ -27,7 +27,7 @@ class LexicalRules:
     :attr:`first_observed` on the rules of the preterminal nodes themselves. Most entries of a
     lexicon are due to smoothing and never occurred, so there are fewer rules than entries.
 
-    ``rare``: words that occur up to so many times are counted for their classes as well.
+    ``rare``: words that occur at most this often are counted for their classes as well.
 
     >>> from lpcfg import Tree
     >>> from lpcfg.lexicon.estimation import estimate_lexicon
