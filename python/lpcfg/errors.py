@@ -29,7 +29,21 @@ class ModelFileError(LpcfgError, ValueError):
 
 
 class InputError(LpcfgError, ValueError):
-    """An argument cannot be used: an unknown tag, words and tags of different lengths."""
+    """An argument cannot be used: an unknown tag, words and tags of different lengths.
+
+    ``argument`` is the name of the argument where one of them is at fault, otherwise None.
+
+    >>> from lpcfg import Grammar, Parser
+    >>> try:
+    ...     Parser(Grammar.from_string("S -> 'go'"), decoder="best")
+    ... except InputError as error:
+    ...     print(error.argument)
+    decoder
+    """
+
+    def __init__(self, message: str = "", *, argument: str | None = None) -> None:
+        super().__init__(message)
+        self.argument = argument
 
 
 class InternalError(LpcfgError, RuntimeError):

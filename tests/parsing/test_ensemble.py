@@ -15,15 +15,14 @@ import lpcfg
 from lpcfg import Ensemble, InputError, ModelFileError, Parse, Parser, Tree, Treebank
 from lpcfg.cli.main import main
 from lpcfg.io.model_file import write_model_file
-from lpcfg.parsing._coverage import BRACKET_COST, Coverage, covering_trees
+from lpcfg.parsing._coverage import BRACKET_COST, Coverage, maximal_coverage_trees
+from lpcfg.parsing.base import BATCH, BaseParser, Tags
 from lpcfg.parsing.marginals import (
     marginal_table,
     mean_marginals,
     span_probabilities,
     tree_marginals,
 )
-from lpcfg.parsing.parser import parse_of
-from lpcfg.parsing.sentence_parser import BATCH, SentenceParser, Tags
 from lpcfg.reranking.candidates import SCORES, merge_candidates
 
 TAGS = frozenset("tu")
@@ -82,7 +81,7 @@ def test_no_tree_gains_more_than_the_covering_one(seed: int) -> None:
     }
     labels, starts, ends = zip(*sorted(rows), strict=True)
     coverage = Coverage(marginal_table(starts, ends, labels, random.random(len(rows))), trees, TAGS)
-    (found,) = covering_trees([coverage])
+    (found,) = maximal_coverage_trees([coverage])
     assert found.words() == trees[0].words()
     assert set(found.spans()) <= rows
     assert coverage.gain(found) == pytest.approx(most_gain(coverage, words))
@@ -123,7 +122,7 @@ def most_gain(coverage: Coverage, words: int) -> float:
     return whole + best
 
 
-class Fixed(SentenceParser):
+class Fixed(BaseParser):
     """Has the same trees for every sentence, and is sure of the first."""
 
     def __init__(
@@ -146,7 +145,7 @@ class Fixed(SentenceParser):
         batch_size: int = BATCH,
     ) -> Iterator[Parse]:
         for _ in tags or words or ():
-            yield parse_of(
+            yield Parse.from_candidates(
                 [(tree, -1.0) for tree in self.trees[:candidates]],
                 tree_marginals(self.trees[0]),
                 status=self.status,
@@ -177,7 +176,7 @@ def test_trees_and_posteriors_differ() -> None:
     class Unsure(Fixed):
         def analyze_many(self, *arguments: object, **options: object) -> Iterator[Parse]:
             for parse in super().analyze_many(*arguments, **options):  # type: ignore[arg-type]
-                yield parse_of(
+                yield Parse.from_candidates(
                     parse.candidates,
                     tree_marginals(Tree.from_string(LOW)),
                     status="parsed",
@@ -334,7 +333,7 @@ def test_damaged_ensembles_are_refused(grammars: list[lpcfg.Grammar], tmp_path: 
         ({"kind": "reranker"}, "holds a reranker"),
         ({"members": [{"folder": "..", "options": {}}]}, "not a folder"),
         ({"members": ["1"]}, "not a folder"),
-        ({"members": []}, "a member or more"),
+        ({"members": []}, "one or more members"),
         ({"weights": [1.0, 2.0]}, "weights"),
         ({"weights": ["much"]}, "much"),
         ({"combine": "somehow"}, "combine"),
@@ -353,7 +352,7 @@ def test_damaged_ensembles_are_refused(grammars: list[lpcfg.Grammar], tmp_path: 
 @pytest.mark.parametrize(
     ("members", "options", "message"),
     [
-        ([], {}, "a member or more"),
+        ([], {}, "one or more members"),
         (Fixed(LOW).grammar, {}, "must be a list"),
         (["some.lpcfg"], {}, "member 1 must be a grammar or a parser"),
         ([Fixed(LOW)], {"weights": [0.0]}, "positive"),

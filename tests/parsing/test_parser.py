@@ -14,7 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lpcfg import Grammar, InputError, Parser, Pruning, Tree
-from lpcfg.parsing.parser import DECODERS, STATUSES, LabelledSpan, tree_from_spans
+from lpcfg.parsing.options import DECODERS
+from lpcfg.parsing.parse import STATUSES, tree_from_spans
 from support.grammars import AMBIGUOUS, PAIR, WEATHER, embedded_grammar, labelled_spans
 
 
@@ -112,13 +113,17 @@ def test_options_that_make_no_sense(options, message):
 
 
 def test_numbers_of_candidates_and_sizes_of_batches_start_at_one():
-    with pytest.raises(InputError, match="candidates must be a number from 1 to 1000000000, not 0"):
+    with pytest.raises(
+        InputError, match="candidates must be an integer from 1 to 1000000000, not 0"
+    ):
         parser().analyze(["NP", "VP"], candidates=0)
     with pytest.raises(
-        InputError, match="candidates must be a number from 1 to 1000000000, not -1"
+        InputError, match="candidates must be an integer from 1 to 1000000000, not -1"
     ):
         parser().analyze_many([["NP", "VP"]], candidates=-1)
-    with pytest.raises(InputError, match="batch_size must be a number from 1 to 1000000000, not 0"):
+    with pytest.raises(
+        InputError, match="batch_size must be an integer from 1 to 1000000000, not 0"
+    ):
         parser().parse_many([["NP", "VP"]], batch_size=0)
 
 
@@ -203,8 +208,7 @@ def test_a_span_of_a_binary_tree_has_one_label_at_most(length, prune):
 def test_tree_from_spans_undoes_labelled_spans():
     for tree in ("(A b)", "(A (B (C d)))", "(A (B (C d) (E f)) (G h) (I (J (K l) (M n))))"):
         expected = Tree.from_string(tree)
-        spans = [LabelledSpan(*span, 1.0) for span in labelled_spans(expected)]
-        assert tree_from_spans(spans, expected.words()) == expected
+        assert tree_from_spans(labelled_spans(expected), expected.words()) == expected
 
 
 # Many sentences

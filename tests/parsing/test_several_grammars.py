@@ -20,7 +20,7 @@ from lpcfg import (
     save,
 )
 from lpcfg.cli.main import main
-from lpcfg.parsing.parser import COMBINATIONS
+from lpcfg.parsing.options import COMBINATIONS
 
 TREES = embedded_trees(130)
 WORDS = [tree.words() for tree in TREES[100:]]
