@@ -1,20 +1,20 @@
-"""Work on whole columns of numbers."""
+"""Tables as columns of integers."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Whole", "distinct_rows"]
+__all__ = ["IntegerColumn", "distinct_rows"]
 
-#: Whole numbers, or yes and no.
-Whole = NDArray[np.integer] | NDArray[np.bool_]
+#: Integers or booleans.
+IntegerColumn = NDArray[np.integer] | NDArray[np.bool_]
 
 
 def distinct_rows(
-    *columns: Whole,
+    *columns: IntegerColumn,
 ) -> tuple[tuple[NDArray[np.int64], ...], NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows of some columns, sorted; which of them each row is; how many it counts.
+    """The distinct rows of a table in order, the number of each row's own, and how often each is.
 
     Numbers must not be negative.
 

@@ -34,9 +34,9 @@ def check_positive(name: str, number: int) -> None:
 
     >>> check_positive("candidates", 0)
     Traceback (most recent call last):
-    lpcfg.errors.InputError: candidates must be an integer from 1 to 1000000000, not 0
+    lpcfg.errors.InputError: candidates: must be an integer from 1 to 1000000000, not 0
     """
     if not isinstance(number, Integral) or not 1 <= number <= _MAX_NUMBER:
         raise InputError(
-            f"{name} must be an integer from 1 to {_MAX_NUMBER}, not {number!r}", argument=name
+            f"must be an integer from 1 to {_MAX_NUMBER}, not {number!r}", argument=name
         )

@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from lpcfg._columns import Whole, distinct_rows
+from lpcfg._columns import IntegerColumn, distinct_rows
 from lpcfg.lexicon.lexicon import opens_sentence
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.word_classes import (
@@ -152,7 +152,7 @@ def class_rows(
     (['UNK', 'UNK-LC'], array([1]), array([1]))
     """
 
-    def classify(*columns: Whole) -> tuple[list[str], NDArray[np.int64]]:
+    def classify(*columns: IntegerColumn) -> tuple[list[str], NDArray[np.int64]]:
         # Columns are words, initials and maybe tags; each distinct row is looked at once.
         distinct, row, _ = distinct_rows(*columns)
         names = [

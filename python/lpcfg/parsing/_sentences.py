@@ -91,7 +91,7 @@ def _tokens(name: str, tokens: Tags | None, row: int, gaps: bool = False) -> lis
         return None
     if isinstance(tokens, str):
         raise InputError(
-            f"sentence {row + 1}: {name} must be a sequence of strings, not one string; "
+            f"sentence {row + 1} must be a sequence of strings, not one string; "
             f"split it first: {tokens[:60]!r}.split()",
             argument=name,
         )
@@ -99,7 +99,7 @@ def _tokens(name: str, tokens: Tags | None, row: int, gaps: bool = False) -> lis
     for place, token in enumerate(listed):
         if not isinstance(token, str) and not (gaps and token is None):
             raise InputError(
-                f"sentence {row + 1}: {name}[{place}] must be a string, not {token!r}",
+                f"sentence {row + 1}, token {place + 1} must be a string, not {token!r}",
                 argument=name,
             )
     return listed

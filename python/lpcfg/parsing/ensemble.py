@@ -83,8 +83,7 @@ class Ensemble(BaseParser):
         given = [1.0] * len(members) if weights is None else [float(own) for own in weights]
         if len(given) != len(members) or not all(0 < own < np.inf for own in given):
             raise InputError(
-                f"weights must be {len(members)} positive numbers, one for each member, "
-                f"not {weights}",
+                f"must be {len(members)} positive numbers, one for each member, not {weights}",
                 argument="weights",
             )
         self.combine = combine
@@ -248,7 +247,7 @@ def joint_parser(
 def _check_members(members: Sequence[Member]) -> None:
     if not isinstance(members, Sequence):
         raise InputError(
-            f"members must be a list of grammars and parsers, not a {type(members).__name__}",
+            f"must be a list of grammars and parsers, not a {type(members).__name__}",
             argument="members",
         )
     if not members:
@@ -257,7 +256,7 @@ def _check_members(members: Sequence[Member]) -> None:
         if not isinstance(member, (Grammar, BaseParser)):
             raise InputError(
                 f"member {number} must be a grammar or a parser, not {member!r}; "
-                "load and load_parser read them from files",
+                "lpcfg.load and lpcfg.load_parser read them from files",
                 argument="members",
             )
 

@@ -63,7 +63,7 @@ def checked_pruning(prune: Pruning | float | None) -> Pruning:
     for name, threshold in prune._asdict().items():
         if not isinstance(threshold, (int, float, np.floating)) or not 0.0 <= threshold < 1.0:
             raise InputError(
-                f"prune: the {name} threshold must be from 0 to below 1, not {threshold!r}",
+                f"the {name} threshold must be from 0 to below 1, not {threshold!r}",
                 argument="prune",
             )
     return prune
@@ -74,12 +74,10 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
 
     >>> check_choice("combine", "both", COMBINATIONS)
     Traceback (most recent call last):
-    lpcfg.errors.InputError: combine must be one of posteriors, trees, not 'both'
+    lpcfg.errors.InputError: combine: must be one of posteriors, trees, not 'both'
     """
     if value not in choices:
-        raise InputError(
-            f"{name} must be one of {', '.join(choices)}, not {value!r}", argument=name
-        )
+        raise InputError(f"must be one of {', '.join(choices)}, not {value!r}", argument=name)
 
 
 def check_memory(memory: int) -> None:
@@ -87,9 +85,7 @@ def check_memory(memory: int) -> None:
 
     >>> check_memory(0)
     Traceback (most recent call last):
-    lpcfg.errors.InputError: memory must be a positive number of bytes, not 0
+    lpcfg.errors.InputError: memory: must be a positive number of bytes, not 0
     """
     if not isinstance(memory, int) or not 0 < memory < 1 << 63:
-        raise InputError(
-            f"memory must be a positive number of bytes, not {memory!r}", argument="memory"
-        )
+        raise InputError(f"must be a positive number of bytes, not {memory!r}", argument="memory")

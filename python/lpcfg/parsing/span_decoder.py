@@ -219,7 +219,7 @@ def _listed(scores: Scores | Sequence[Scores]) -> tuple[list[Scores], bool]:
 def _checked_label(none: int | None) -> int | None:
     if none is not None and not 0 <= none < _LIMIT:
         raise InputError(
-            f"none must be the number of a label, from 0, or None, not {none!r}", argument="none"
+            f"must be the number of a label, from 0, or None, not {none!r}", argument="none"
         )
     return none
 

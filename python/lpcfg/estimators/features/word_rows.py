@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from lpcfg._columns import Whole, distinct_rows
+from lpcfg._columns import IntegerColumn, distinct_rows
 from lpcfg.lexicon.lexicon import Lexicon
 from lpcfg.lexicon.word_table import initial_words
 from lpcfg.treebank.treebank import Treebank
@@ -126,7 +126,10 @@ def word_emissions(
     (array([0, 1]), array([1, 1]))
     """
     word = treebank.word[nodes]
-    columns: list[Whole] = [word, initial_words(treebank.words, word, treebank.start[nodes])]
+    columns: list[IntegerColumn] = [
+        word,
+        initial_words(treebank.words, word, treebank.start[nodes]),
+    ]
     tags = [symbol.labels[-1] for symbol in treebank.symbols]
     names = sorted(set(tags))
     if lexicon.classifier.tells_tag:
