@@ -22,7 +22,7 @@ from lpcfg import (
     Transform,
     Transformed,
 )
-from lpcfg.parsing.sentence_parser import SentenceParser
+from lpcfg.parsing.base import BaseParser
 
 TRANSFORMS = {
     "right-h1": Transform(vertical=0),
@@ -103,10 +103,10 @@ def reranker(folder: Path) -> lpcfg.Reranker:
     return lpcfg.Reranker.load(path, n_jobs=1)
 
 
-class Recorded(SentenceParser):
+class Recorded(BaseParser):
     """What a parser said of the development part, and the CPU time it took."""
 
-    def __init__(self, parser: SentenceParser, parts: "list[Recorded] | None" = None) -> None:
+    def __init__(self, parser: BaseParser, parts: "list[Recorded] | None" = None) -> None:
         self.parser = parser
         self.parts = parts or []
         started = time.process_time()

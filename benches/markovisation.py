@@ -18,7 +18,7 @@ from lpcfg import (
     evaluate_parser,
     read_trees,
 )
-from lpcfg.parsing.parser import DECODERS
+from lpcfg.parsing.options import DECODERS
 
 SHARED = Path(os.environ.get("LPCFG_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 

@@ -91,11 +91,12 @@ from .io.grammar_file import save as save
 from .io.parser_file import load_parser as load_parser
 from .io.parser_file import save_parser as save_parser
 from .lexicon.options import LexiconOptions as LexiconOptions
+from .parsing.base import BaseParser as BaseParser
 from .parsing.ensemble import Ensemble as Ensemble
-from .parsing.parser import LabelledSpan as LabelledSpan
-from .parsing.parser import Parse as Parse
+from .parsing.options import Pruning as Pruning
+from .parsing.parse import LabelledSpan as LabelledSpan
+from .parsing.parse import Parse as Parse
 from .parsing.parser import Parser as Parser
-from .parsing.parser import Pruning as Pruning
 from .parsing.span_decoder import SpanMarginals as SpanMarginals
 from .parsing.span_decoder import SpanScores as SpanScores
 from .parsing.span_decoder import SpanTree as SpanTree

@@ -1,19 +1,23 @@
-"""Options that are stored with a model and come back from JSON."""
+"""Options: built from what a model file stores, and checked."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from numbers import Integral
 from typing import Any, TypeVar
 
 from lpcfg.errors import InputError
 
-__all__ = ["build_options"]
+__all__ = ["build_options", "check_positive"]
 
 Options = TypeVar("Options")
 
+#: The largest number of things that an argument can ask for.
+_MAX_NUMBER = 10**9
+
 
 def build_options(kind: Callable[..., Options], options: Mapping[str, Any]) -> Options:
-    """Build a dataclass of options; one that it does not have is an error.
+    """Build a dataclass of options from their JSON; a name that it does not have is an error.
 
     >>> build_options(complex, {"real": 1})
     (1+0j)
@@ -23,3 +27,16 @@ def build_options(kind: Callable[..., Options], options: Mapping[str, Any]) -> O
     except TypeError as error:
         name = getattr(kind, "__name__", "options")
         raise InputError(f"cannot build {name} from {options!r}: {error}") from error
+
+
+def check_positive(name: str, number: int) -> None:
+    """Raise an :class:`InputError` unless an argument is a positive integer.
+
+    >>> check_positive("candidates", 0)
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: candidates: must be an integer from 1 to 1000000000, not 0
+    """
+    if not isinstance(number, Integral) or not 1 <= number <= _MAX_NUMBER:
+        raise InputError(
+            f"must be an integer from 1 to {_MAX_NUMBER}, not {number!r}", argument=name
+        )

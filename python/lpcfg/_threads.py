@@ -1,4 +1,4 @@
-"""How many threads are used, by numerical libraries and by the core."""
+"""The number of threads, of numerical libraries and of the core."""
 
 from __future__ import annotations
 
@@ -11,15 +11,16 @@ from lpcfg.errors import InputError
 
 __all__ = ["one_thread", "thread_count"]
 
-#: More threads than this are a mistake, and would bring the machine to its knees.
-MOST_THREADS = 1024
+#: A larger number of threads is taken for a mistake: it would slow the whole machine down.
+MAX_THREADS = 1024
 
 
 def one_thread() -> AbstractContextManager[object]:
-    """Keep matrix products and k-means within one thread.
+    """Limit matrix products and k-means to one thread inside a ``with`` block.
 
-    Where these are many and small, threads wait for each other longer than they work, the more so
-    on a busy machine; and they might add numbers up in another order each time.
+    Where these are many and small, threads wait for each other longer than they work, most of all
+    on a busy machine. And with several threads, sums may be in another order each time, so that
+    results would differ in their last digits.
 
     >>> with one_thread():
     ...     pass
@@ -29,7 +30,7 @@ def one_thread() -> AbstractContextManager[object]:
 
 
 def thread_count(n_jobs: int) -> int:
-    """How many threads ``n_jobs`` asks for: as many as it says, or with -1 one on each core.
+    """The number of threads that ``n_jobs`` asks for: itself, or with -1 one for each core.
 
     >>> thread_count(3)
     3
@@ -40,9 +41,10 @@ def thread_count(n_jobs: int) -> int:
             if hasattr(os, "sched_getaffinity")
             else os.cpu_count() or 1
         )
-    if not isinstance(n_jobs, int) or not 1 <= n_jobs <= MOST_THREADS:
+    if not isinstance(n_jobs, int) or not 1 <= n_jobs <= MAX_THREADS:
         raise InputError(
-            f"n_jobs must be a number of threads up to {MOST_THREADS}, or -1 for all cores, "
-            f"not {n_jobs!r}"
+            f"must be a number of threads from 1 to {MAX_THREADS}, or -1 for one on each core, "
+            f"not {n_jobs!r}",
+            argument="n_jobs",
         )
     return n_jobs

@@ -1,129 +1,29 @@
-"""Ensembles: what several parsers say of a sentence, and the tree that covers most of it."""
+"""Ensembles: several parsers combined, and how they are saved."""
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import lpcfg
 from lpcfg import Ensemble, InputError, ModelFileError, Parse, Parser, Tree, Treebank
 from lpcfg.cli.main import main
 from lpcfg.io.model_file import write_model_file
-from lpcfg.parsing._coverage import BRACKET_COST, Coverage, covering_trees
+from lpcfg.parsing.base import BATCH, BaseParser, Tags
 from lpcfg.parsing.marginals import (
-    marginal_table,
     mean_marginals,
     span_probabilities,
     tree_marginals,
 )
-from lpcfg.parsing.parser import parse_of
-from lpcfg.parsing.sentence_parser import BATCH, SentenceParser, Tags
 from lpcfg.reranking.candidates import SCORES, merge_candidates
 
-TAGS = frozenset("tu")
 SENTENCE = ["The", "dog", "saw", "him", "with", "them", "."]
 
-tables = st.dictionaries(
-    st.tuples(st.sampled_from(["A", "AB", "C"]), st.integers(0, 2), st.integers(3, 4)),
-    st.floats(0, 1),
-).map(
-    lambda rows: marginal_table(
-        [start for _, start, _ in rows],
-        [end for *_, end in rows],
-        [label for label, *_ in rows],
-        list(rows.values()),
-    )
-)
 
-
-@given(st.lists(st.tuples(tables, st.floats(0.1, 3)), min_size=1, max_size=4))
-def test_mean_marginals_are_weighted_means(members: list[tuple[np.ndarray, float]]) -> None:
-    weights = [weight for _, weight in members]
-    mean = span_probabilities(mean_marginals([table for table, _ in members], weights))
-    every = [span_probabilities(table) for table, _ in members]
-    assert mean.keys() == {span for table in every for span in table}
-    for span, probability in mean.items():
-        known = [table.get(span, 0.0) for table in every]
-        assert probability == pytest.approx(np.average(known, weights=weights))
-
-
-def random_tree(random: np.random.Generator, start: int, end: int, top: bool = True) -> Tree:
-    """A tree over words that are called by their place, with some chains of labels."""
-    if end - start == 1:
-        tree = Tree(str(random.choice(list("tu"))), str(start))
-    else:
-        split = int(random.integers(start + 1, end))
-        parts = [random_tree(random, *span, top=False) for span in ((start, split), (split, end))]
-        # A node without a label of its own leaves its children to its parent.
-        children = [c for part in parts for c in (part.children if part.label == "-" else [part])]
-        tree = Tree("-" if not top and random.random() < 0.4 else "A", children)
-    for label in "BC":
-        if tree.label != "-" and random.random() < 0.3:
-            tree = Tree(label, [tree])
-    return tree
-
-
-@pytest.mark.parametrize("seed", range(25))
-def test_no_tree_gains_more_than_the_covering_one(seed: int) -> None:
-    random = np.random.default_rng(seed)
-    words = int(random.integers(1, 5))
-    trees = [random_tree(random, 0, words) for _ in range(2)]
-    rows = {span for tree in trees for span in tree.spans(preterminals=True)}
-    rows |= {
-        ("C", start, end)
-        for start, end in itertools.combinations(range(words + 1), 2)
-        if random.random() < 0.3
-    }
-    labels, starts, ends = zip(*sorted(rows), strict=True)
-    coverage = Coverage(marginal_table(starts, ends, labels, random.random(len(rows))), trees, TAGS)
-    (found,) = covering_trees([coverage])
-    assert found.words() == trees[0].words()
-    assert set(found.spans()) <= rows
-    assert coverage.gain(found) == pytest.approx(most_gain(coverage, words))
-    for place, tag in enumerate(found.tags()):
-        known = {other: coverage.probabilities.get((other, place, place + 1), 0) for other in TAGS}
-        assert known[tag] == max(known.values())
-
-
-def most_gain(coverage: Coverage, words: int) -> float:
-    """By trying every set of spans that do not cross, and every choice of labels for them."""
-    choices: dict[tuple[int, int], set[tuple[str, ...]]] = {}
-    for label, start, end in coverage.probabilities:
-        if end - start < words and not (end - start == 1 and label in TAGS):
-            choices.setdefault((start, end), set()).add((label,))
-    for tree in coverage.trees:
-        chains: dict[tuple[int, int], tuple[str, ...]] = {(0, words): ()}
-        for label, start, end in tree.spans():
-            chains[start, end] = (*chains.get((start, end), ()), label)
-        for span, chain in chains.items():
-            choices.setdefault(span, set()).add(chain)
-    gains = {
-        span: max(
-            sum(coverage.probabilities.get((label, *span), 0) - BRACKET_COST for label in chain)
-            for chain in chains
-        )
-        for span, chains in choices.items()
-    }
-    whole = gains.pop((0, words))
-    best = 0.0
-    for count in range(len(gains) + 1):
-        for spans in itertools.combinations(gains, count):
-            crossing = any(
-                a < c < b < d or c < a < d < b
-                for (a, b), (c, d) in itertools.combinations(spans, 2)
-            )
-            if not crossing:
-                best = max(best, sum(gains[span] for span in spans))
-    return whole + best
-
-
-class Fixed(SentenceParser):
+class Fixed(BaseParser):
     """Has the same trees for every sentence, and is sure of the first."""
 
     def __init__(
@@ -146,7 +46,7 @@ class Fixed(SentenceParser):
         batch_size: int = BATCH,
     ) -> Iterator[Parse]:
         for _ in tags or words or ():
-            yield parse_of(
+            yield Parse.from_candidates(
                 [(tree, -1.0) for tree in self.trees[:candidates]],
                 tree_marginals(self.trees[0]),
                 status=self.status,
@@ -171,13 +71,32 @@ def test_what_most_members_have_is_there(combine: str) -> None:
     assert str(heavy.parse(words=["a", "b", "c", "d", "e"])) == FLAT
 
 
+def test_marginals_are_there_if_they_are_asked_for() -> None:
+    ensemble = Ensemble([Fixed(HIGH), Fixed(LOW)])
+    words = ["a", "b", "c", "d", "e"]
+    without, asked = (ensemble.analyze(words=words, marginals=own) for own in (False, True))
+    assert without.marginals is None
+    assert asked.marginals is not None
+    assert span_probabilities(asked.marginals)["NP", 2, 5] == 0.5
+    assert without == asked
+    (together,) = ensemble.analyze_with_members(words=[words])
+    assert [parse.marginals is not None for parse in together] == [True] * 3
+
+
+def test_descriptions_name_members_and_weights() -> None:
+    ensemble = Ensemble([Fixed(HIGH), Fixed(LOW)], combine="trees", weights=[1, 3])
+    assert repr(ensemble) == "<Ensemble: 2 members, combine='trees', weights=[1.0, 3.0]>"
+    assert ensemble.summary().startswith("ensemble of 2 parsers by trees, weights 1, 3\n\npcfg")
+    assert ensemble.tags == {"X"}
+
+
 def test_trees_and_posteriors_differ() -> None:
     """A member whose tree is not what it believes in most."""
 
     class Unsure(Fixed):
         def analyze_many(self, *arguments: object, **options: object) -> Iterator[Parse]:
             for parse in super().analyze_many(*arguments, **options):  # type: ignore[arg-type]
-                yield parse_of(
+                yield Parse.from_candidates(
                     parse.candidates,
                     tree_marginals(Tree.from_string(LOW)),
                     status="parsed",
@@ -334,7 +253,7 @@ def test_damaged_ensembles_are_refused(grammars: list[lpcfg.Grammar], tmp_path: 
         ({"kind": "reranker"}, "holds a reranker"),
         ({"members": [{"folder": "..", "options": {}}]}, "not a folder"),
         ({"members": ["1"]}, "not a folder"),
-        ({"members": []}, "a member or more"),
+        ({"members": []}, "one or more members"),
         ({"weights": [1.0, 2.0]}, "weights"),
         ({"weights": ["much"]}, "much"),
         ({"combine": "somehow"}, "combine"),
@@ -353,7 +272,7 @@ def test_damaged_ensembles_are_refused(grammars: list[lpcfg.Grammar], tmp_path: 
 @pytest.mark.parametrize(
     ("members", "options", "message"),
     [
-        ([], {}, "a member or more"),
+        ([], {}, "one or more members"),
         (Fixed(LOW).grammar, {}, "must be a list"),
         (["some.lpcfg"], {}, "member 1 must be a grammar or a parser"),
         ([Fixed(LOW)], {"weights": [0.0]}, "positive"),

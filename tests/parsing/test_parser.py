@@ -13,8 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lpcfg import Grammar, InputError, Parser, Pruning, Tree
-from lpcfg.parsing.parser import DECODERS, STATUSES, LabelledSpan, tree_from_spans
+from lpcfg import BaseParser, Grammar, InputError, Parser, Pruning, Tree
+from lpcfg.parsing.options import DECODERS
+from lpcfg.parsing.parse import STATUSES, tree_from_spans
 from support.grammars import AMBIGUOUS, PAIR, WEATHER, embedded_grammar, labelled_spans
 
 
@@ -68,11 +69,14 @@ def test_any_sequence_of_strings_is_a_sentence():
         ({}, "give the tags of the sentences, their words, or both"),
         ({"words": []}, "sentence 1 is empty"),
         ({"tags": []}, "sentence 1 is empty"),
-        ({"words": "it rained"}, r"words must be .*, not one string; .*'it rained'\.split\(\)"),
-        ({"tags": "NP VP"}, "tags must be a sequence of strings, not one string"),
+        (
+            {"words": "it rained"},
+            r"words: sentence 1 must be .*, not one string; .*'it rained'\.split\(\)",
+        ),
+        ({"tags": "NP VP"}, "tags: sentence 1 must be a sequence of strings, not one string"),
         ({"tags": ["NP"], "words": ["it", "rained"]}, "1 tags but 2 words"),
-        ({"words": ["it", None]}, r"words\[1\] must be a string, not None"),
-        ({"words": b"it"}, r"words\[0\] must be a string, not 105"),
+        ({"words": ["it", None]}, "words: sentence 1, token 2 must be a string, not None"),
+        ({"words": b"it"}, "words: sentence 1, token 1 must be a string, not 105"),
     ],
 )
 def test_sentences_that_cannot_be_parsed(arguments, message):
@@ -95,30 +99,35 @@ def test_an_unknown_tag_is_named_with_the_nearest_known_ones():
     [
         (
             {"decoder": "best"},
-            "decoder must be one of max-f1, max-recall, max-rule, viterbi, not 'best'",
+            "decoder: must be one of max-f1, max-recall, max-rule, viterbi, not 'best'",
         ),
-        ({"prune": 1.0}, "coarse threshold must be from 0 to below 1, not 1.0"),
+        ({"prune": 1.0}, "prune: the coarse threshold must be from 0 to below 1, not 1.0"),
         ({"prune": -0.1}, "not -0.1"),
         ({"prune": math.nan}, "not nan"),
         ({"prune": "much"}, "not 'much'"),
         ({"prune": Pruning(fine=2.0)}, "fine threshold"),
-        ({"n_jobs": 0}, "n_jobs must be a number of threads"),
+        ({"n_jobs": 0}, "n_jobs: must be a number of threads"),
         ({"n_jobs": -2}, "not -2"),
     ],
 )
 def test_options_that_make_no_sense(options, message):
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(InputError, match=message) as caught:
         parser(**options)
+    assert [caught.value.argument] == list(options)
 
 
 def test_numbers_of_candidates_and_sizes_of_batches_start_at_one():
-    with pytest.raises(InputError, match="candidates must be a number from 1 to 1000000000, not 0"):
+    with pytest.raises(
+        InputError, match="candidates: must be an integer from 1 to 1000000000, not 0"
+    ):
         parser().analyze(["NP", "VP"], candidates=0)
     with pytest.raises(
-        InputError, match="candidates must be a number from 1 to 1000000000, not -1"
+        InputError, match="candidates: must be an integer from 1 to 1000000000, not -1"
     ):
         parser().analyze_many([["NP", "VP"]], candidates=-1)
-    with pytest.raises(InputError, match="batch_size must be a number from 1 to 1000000000, not 0"):
+    with pytest.raises(
+        InputError, match="batch_size: must be an integer from 1 to 1000000000, not 0"
+    ):
         parser().parse_many([["NP", "VP"]], batch_size=0)
 
 
@@ -203,8 +212,48 @@ def test_a_span_of_a_binary_tree_has_one_label_at_most(length, prune):
 def test_tree_from_spans_undoes_labelled_spans():
     for tree in ("(A b)", "(A (B (C d)))", "(A (B (C d) (E f)) (G h) (I (J (K l) (M n))))"):
         expected = Tree.from_string(tree)
-        spans = [LabelledSpan(*span, 1.0) for span in labelled_spans(expected)]
-        assert tree_from_spans(spans, expected.words()) == expected
+        assert tree_from_spans(labelled_spans(expected), expected.words()) == expected
+
+
+def test_a_parse_has_a_table_of_marginals_only_on_request():
+    weather = parser()
+    assert weather.analyze(words=["it", "rained"]).marginals is None
+    tables = [
+        parse.marginals.tolist()
+        for parse in weather.analyze_many([["NP", "VP"], ["VP"], ["NP", "VP"]], marginals=True)
+    ]
+    whole = [(0, 1, "NP", 1.0), (1, 2, "VP", 1.0), (0, 2, "S", 1.0)]
+    assert [sorted(table) for table in tables] == [sorted(whole), [], sorted(whole)]
+
+
+def test_descriptions_are_short():
+    assert repr(parser()) == "<Parser: hand-written grammar, decoder='max-f1'>"
+    parse = parser().analyze(words=["it", "rained"])
+    assert repr(parse) == (
+        "Parse('(S (NP it) (VP rained))', status='parsed', log_probability=-1.38629)"
+    )
+    assert len(repr(parser(AMBIGUOUS).analyze(words=["a"] * 50))) < 130
+
+
+def test_a_parser_of_ones_own_needs_a_grammar_and_analyze_many():
+    class Incomplete(BaseParser):
+        grammar = Grammar.from_string(WEATHER)
+
+    with pytest.raises(TypeError, match="analyze_many"):
+        Incomplete()
+
+    class Delegating(Incomplete):
+        def analyze_many(self, tags=None, **options):
+            return Parser(self.grammar).analyze_many(tags, **options)
+
+    own = Delegating()
+    words = ["it", "rained"]
+    assert str(own.parse(words=words)) == "(S (NP it) (VP rained))"
+    assert own.tags == {"NP", "VP"}
+    assert own.summary() == parser().summary()
+    assert len(own.marginals(words=words)) == 3
+    ((parse,),) = own.analyze_with_members(words=[words])
+    assert parse.marginals is not None
 
 
 # Many sentences
@@ -385,7 +434,7 @@ def test_an_exact_search_is_tightened_to_fit_the_memory():
 
 @pytest.mark.parametrize("memory", [0, -1, 1.5, "1G", 1 << 63])
 def test_memory_is_a_number_of_bytes(memory):
-    with pytest.raises(InputError, match="memory must be a positive number of bytes"):
+    with pytest.raises(InputError, match="memory: must be a positive number of bytes"):
         parser(memory=memory)
 
 

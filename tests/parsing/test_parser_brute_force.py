@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 
 from lpcfg import Grammar, Parser, Tree
-from lpcfg.parsing.parser import DECODERS
+from lpcfg.parsing.options import DECODERS
 from support.grammars import labelled_spans, random_grammars
 
 

@@ -20,7 +20,7 @@ from lpcfg import (
     save,
 )
 from lpcfg.cli.main import main
-from lpcfg.parsing.parser import COMBINATIONS
+from lpcfg.parsing.options import COMBINATIONS
 
 TREES = embedded_trees(130)
 WORDS = [tree.words() for tree in TREES[100:]]
@@ -105,6 +105,8 @@ def test_a_parser_knows_its_grammars(grammars):
     assert parser.grammars == tuple(grammars)
     assert parser.grammar is grammars[0]
     assert Parser(grammars[0]).grammars == (grammars[0],)
+    assert repr(parser) == ("<Parser: 3 spectral grammars, decoder='max-f1', combine='posteriors'>")
+    assert parser.summary().count("spectral grammar:") == 3
 
 
 # What is refused
@@ -138,7 +140,7 @@ def test_grammars_that_cannot_parse_together(grammars):
     ]:
         with pytest.raises(InputError, match=message):
             Parser(strange)
-    with pytest.raises(InputError, match="combine must be one of posteriors, trees, not 'both'"):
+    with pytest.raises(InputError, match="combine: must be one of posteriors, trees, not 'both'"):
         Parser(grammars, combine="both")
     with pytest.raises(InputError, match="viterbi"):
         Parser(grammars, decoder="viterbi")

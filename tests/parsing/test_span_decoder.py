@@ -113,8 +113,8 @@ def test_single_precision_and_strides_are_taken():
         (np.zeros((1, 2, 1)), "sentence 1: no tree is possible"),
         (SpanScores(0, [], [], [], []), "sentence 1 has 0 words"),
         (SpanScores(2, [0], [3], [1], [0.0]), r"\(0, 3\) is no span of a sentence of 2 words"),
-        (SpanScores(2, [-1], [2], [1], [0.0]), "sentence 1: start must be whole numbers from 0"),
-        (SpanScores(2, [0], [2], [0.5], [0.0]), "sentence 1: label must be whole numbers from 0"),
+        (SpanScores(2, [-1], [2], [1], [0.0]), "sentence 1: start must be integers from 0"),
+        (SpanScores(2, [0], [2], [0.5], [0.0]), "sentence 1: label must be integers from 0"),
         (SpanScores(2, [0, 1], [2], [1], [0.0]), "must be columns of one length"),
     ],
 )
@@ -126,7 +126,7 @@ def test_errors_say_which_sentence_and_why(scores, message):
 
 
 def test_options_are_checked():
-    with pytest.raises(InputError, match="method must be one of exact, greedy"):
+    with pytest.raises(InputError, match="method: must be one of exact, greedy"):
         decode_spans(np.zeros((1, 2, 2)), method="best")
-    with pytest.raises(InputError, match="none must be the number of a label"):
+    with pytest.raises(InputError, match="none: must be the number of a label"):
         decode_spans(np.zeros((1, 2, 2)), none=-1)

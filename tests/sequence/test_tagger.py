@@ -99,7 +99,7 @@ def test_threads_and_batches_change_nothing(tagger, treebank):
 
 def test_batches_must_have_sentences(tagger):
     for several in (tagger.tag_many, tagger.sure_tags):
-        with pytest.raises(InputError, match="batch_size must be"):
+        with pytest.raises(InputError, match="batch_size: must be"):
             next(several([["rain"]], batch_size=0))
 
 

@@ -13,8 +13,8 @@ from tqdm import tqdm
 
 from lpcfg.errors import InputError
 from lpcfg.io.parser_file import holds_parser, load_parser
-from lpcfg.parsing.parser import COMBINATIONS, DECODERS, MEMORY, Pruning
-from lpcfg.parsing.sentence_parser import SentenceParser
+from lpcfg.parsing.base import BaseParser
+from lpcfg.parsing.options import COMBINATIONS, DECODERS, MEMORY, Pruning
 
 __all__ = [
     "Commands",
@@ -156,7 +156,7 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
     add_jobs(parser)
 
 
-def model_parser(path: str | PathLike[str], options: argparse.Namespace) -> SentenceParser:
+def model_parser(path: str | PathLike[str], options: argparse.Namespace) -> BaseParser:
     """The parser that the options of :func:`add_parsing` ask for, of a model or a folder of models.
 
     Rerankers and ensembles are folders of models too, and parse as they were made.

@@ -22,7 +22,7 @@ from lpcfg.cli._common import (
 )
 from lpcfg.errors import TreebankError
 from lpcfg.evaluation.parser_scores import INPUTS, evaluate_parser
-from lpcfg.parsing.parser import Parse
+from lpcfg.parsing.parse import Parse
 from lpcfg.treebank.reader import ReadReport, read_forest
 
 __all__ = ["add"]

@@ -26,8 +26,8 @@ from lpcfg.cli.tag import load_tagger
 from lpcfg.datasets.embedded import default_model
 from lpcfg.errors import InputError
 from lpcfg.io.grammar_file import is_model_file
-from lpcfg.parsing.parser import Parse
-from lpcfg.parsing.sentence_parser import BATCH, SentenceParser, Tags
+from lpcfg.parsing.base import BATCH, BaseParser, Tags
+from lpcfg.parsing.parse import Parse
 from lpcfg.treebank.tree import escape
 
 __all__ = ["add"]
@@ -81,7 +81,7 @@ def _parse(options: argparse.Namespace) -> None:
 
 
 def _parses(
-    parser: SentenceParser, sentences: Iterable[list[str]], options: argparse.Namespace, typed: bool
+    parser: BaseParser, sentences: Iterable[list[str]], options: argparse.Namespace, typed: bool
 ) -> Iterator[Parse | None]:
     """The parses of all lines, None for a blank one, so that lines stay in step."""
     filled: deque[bool] = deque()

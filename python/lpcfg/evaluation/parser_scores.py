@@ -11,8 +11,8 @@ from typing import Any, Literal
 from lpcfg.errors import InputError, TreebankError
 from lpcfg.evaluation.evalb_parameters import NEW, EvalbParameters
 from lpcfg.evaluation.scores import Scores, evaluate
-from lpcfg.parsing.parser import Parse, tree_from_spans
-from lpcfg.parsing.sentence_parser import SentenceParser
+from lpcfg.parsing.base import BaseParser
+from lpcfg.parsing.parse import Parse, tree_from_spans
 from lpcfg.treebank.tree import Tree
 
 __all__ = ["INPUTS", "Evaluation", "evaluate_parser"]
@@ -103,7 +103,7 @@ class Evaluation:
 
 
 def evaluate_parser(
-    parser: SentenceParser,
+    parser: BaseParser,
     gold: Sequence[Tree],
     *,
     input: Input = "words",
@@ -133,8 +133,11 @@ def evaluate_parser(
         )
     )
     seconds = time.perf_counter() - started
-    # Trees parsed from tags alone have tags for words.
-    trees = tuple(tree_from_spans(p.spans, own) for p, own in zip(parses, words, strict=True))
+    trees = tuple(parse.tree for parse in parses)
+    if input == "tags":
+        # These trees have tags for words.
+        spans = (tree.spans(preterminals=True) for tree in trees)
+        trees = tuple(map(tree_from_spans, spans, words))
     return Evaluation(
         scores=evaluate(gold, trees, parameters),
         parses=parses,

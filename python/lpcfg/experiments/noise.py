@@ -15,9 +15,9 @@ from lpcfg.evaluation.parser_scores import evaluate_parser
 from lpcfg.experiments.trials import Trial, digest
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io.grammar_file import load
+from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.ensemble import Ensemble, joint_parser
 from lpcfg.parsing.parser import Parser
-from lpcfg.parsing.sentence_parser import SentenceParser
 from lpcfg.reranking.candidates import oracle_f1
 from lpcfg.reranking.reranker import Reranker
 from lpcfg.treebank.tree import Tree
@@ -99,7 +99,7 @@ def _combinations(
     alone = [evaluate_parser(Parser(grammar, n_jobs=n_jobs), gold) for grammar in grammars]
     candidates = zip(*(evaluation.trees for evaluation in alone), strict=True)
 
-    def f1(parser: SentenceParser) -> float:
+    def f1(parser: BaseParser) -> float:
         return evaluate_parser(parser, gold).scores.f1
 
     def together(decoder: str, combine: str) -> float | None:

@@ -11,9 +11,10 @@ from lpcfg.errors import InputError, ModelFileError
 from lpcfg.estimators.crf.parser import CRFParser
 from lpcfg.io.grammar_file import load_many, save
 from lpcfg.io.model_file import ModelFile, make_folder, read_document, write_model_file
+from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.ensemble import Ensemble, joint_parser
-from lpcfg.parsing.parser import MEMORY, Parser, Pruning
-from lpcfg.parsing.sentence_parser import SentenceParser
+from lpcfg.parsing.options import MEMORY, Pruning
+from lpcfg.parsing.parser import Parser
 from lpcfg.reranking._file import is_reranker
 from lpcfg.reranking.reranker import Reranker
 
@@ -39,7 +40,7 @@ def holds_parser(path: str | PathLike[str]) -> bool:
     return is_reranker(path) or Path(path, _ENSEMBLE).is_file()
 
 
-def save_parser(parser: SentenceParser, folder: str | PathLike[str]) -> None:
+def save_parser(parser: BaseParser, folder: str | PathLike[str]) -> None:
     r"""Write a parser of any kind into a folder, a new or an empty one.
 
     A :class:`Parser` becomes a folder of grammars: its options are for who reads it to choose. So
@@ -57,7 +58,7 @@ def save_parser(parser: SentenceParser, folder: str | PathLike[str]) -> None:
     _save(_plain(parser), Path(folder))
 
 
-def _check_savable(parser: SentenceParser) -> None:
+def _check_savable(parser: BaseParser) -> None:
     if isinstance(parser, Ensemble):
         for member in parser.members:
             _check_savable(member)
@@ -65,11 +66,11 @@ def _check_savable(parser: SentenceParser) -> None:
         raise InputError(f"a {type(parser).__name__} cannot be saved")
 
 
-def _plain(parser: SentenceParser) -> SentenceParser:
+def _plain(parser: BaseParser) -> BaseParser:
     return parser.parser_ if isinstance(parser, CRFParser) else parser
 
 
-def _save(parser: SentenceParser, folder: Path) -> None:
+def _save(parser: BaseParser, folder: Path) -> None:
     if isinstance(parser, Reranker):
         parser.save(folder)
     elif isinstance(parser, Ensemble):
@@ -105,7 +106,7 @@ def load_parser(
     memory: int = MEMORY,
     n_jobs: int = -1,
     **options: Unpack[ParserOptions],
-) -> SentenceParser:
+) -> BaseParser:
     """Read what parses from a model file, or a folder of them, or of a reranker or an ensemble.
 
     Grammars in a folder parse as one, with the other ``options`` of :class:`lpcfg.Parser`; those
@@ -131,7 +132,7 @@ def _load_ensemble(folder: Path, memory: int, n_jobs: int) -> Ensemble:
     file = ModelFile(folder / _ENSEMBLE)
     required = {"combine": str, "weights": list, "members": list}
     document = read_document(file, required, kind="ensemble")
-    members: list[SentenceParser] = []
+    members: list[BaseParser] = []
     for member in document["members"]:
         match member:
             # Names lead into the folder and nowhere else.

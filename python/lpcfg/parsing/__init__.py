@@ -1,7 +1,10 @@
 """Parsers: sentences in, trees with probabilities out."""
 
+from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.ensemble import Ensemble
-from lpcfg.parsing.parser import LabelledSpan, Parse, Parser, Pruning
+from lpcfg.parsing.options import Pruning
+from lpcfg.parsing.parse import LabelledSpan, Parse
+from lpcfg.parsing.parser import Parser
 from lpcfg.parsing.span_decoder import (
     SpanMarginals,
     SpanScores,
@@ -11,6 +14,7 @@ from lpcfg.parsing.span_decoder import (
 )
 
 __all__ = [
+    "BaseParser",
     "Ensemble",
     "LabelledSpan",
     "Parse",

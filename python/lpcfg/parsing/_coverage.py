@@ -1,4 +1,8 @@
-"""The tree that covers most of what several parsers say of a sentence (Narayan & Cohen 2015)."""
+"""Maximal coverage: the tree that has most in common with several parses (Narayan & Cohen 2015).
+
+With the marginals of the parses it is maximal marginal coverage, with their trees maximal tree
+coverage. Each bracket has a cost, so that what is maximised is close to the expected F1.
+"""
 
 from __future__ import annotations
 
@@ -12,27 +16,23 @@ from lpcfg.parsing.marginals import MarginalTable, span_probabilities
 from lpcfg.parsing.span_decoder import SpanScores, decode_spans
 from lpcfg.treebank.tree import Tree
 
-__all__ = ["BRACKET_COST", "Coverage", "covering_trees"]
+__all__ = ["BRACKET_COST", "Coverage", "maximal_coverage_trees"]
 
-#: What a bracket costs that a tree writes: half of a usual F1, as in the decoder ``max-f1``.
+#: The cost of each bracket of a tree: half of a usual F1, as in the decoder ``max-f1``.
 BRACKET_COST = 0.4
 
+#: Labels of nodes over the same words, from top to bottom.
 Chain = tuple[str, ...]
 
 
 @dataclass(frozen=True, eq=False)
 class Coverage:
-    """What a tree gains by each labelled span, according to a table, and the trees it came from.
+    """The gain of each labelled span of a sentence: its probability minus the cost of a bracket.
 
-    A tree may have the labels of the table, and over the same words such chains of labels as one
-    of ``trees`` has there: what of two likely labels is above, and whether both can be, is theirs
-    to say. At the top it has what one of them has. ``tags`` tells which labels are those of words.
-
-    >>> from lpcfg.parsing.marginals import tree_marginals
-    >>> trees = [Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")]
-    >>> coverage = Coverage(tree_marginals(trees[0]), trees, {"PRP", "VBD"})
-    >>> print(*covering_trees([coverage]))
-    (S (NP (PRP it)) (VP (VBD rained)))
+    Probabilities are those of a ``table``, and ``trees`` are those of the parses. A tree may have
+    the labels of the table and, over the same words, such chains of labels as one of ``trees`` has
+    there: which of two probable labels is above, and whether both can be, only they can tell. Its
+    root is that of one of them. ``tags`` are the labels of preterminals.
     """
 
     table: MarginalTable
@@ -40,36 +40,17 @@ class Coverage:
     tags: Collection[str]
 
     def gain(self, tree: Tree) -> float:
-        """What a tree gains by its phrases.
-
-        >>> from lpcfg.parsing.marginals import tree_marginals
-        >>> tree = Tree.from_string("(S (PRP it) (VBD rained))")
-        >>> Coverage(tree_marginals(tree), [tree], {"PRP", "VBD"}).gain(tree)
-        0.6
-        """
+        """The sum of the gains of a tree's phrases."""
         table = self.probabilities
         return sum(table.get(span, 0.0) - BRACKET_COST for span in tree.spans())
 
     @cached_property
     def probabilities(self) -> dict[tuple[str, int, int], float]:
-        """Those of labelled spans.
-
-        >>> from lpcfg.parsing.marginals import tree_marginals
-        >>> tree = Tree.from_string("(S (PRP it) (VBD rained))")
-        >>> Coverage(tree_marginals(tree), [tree], {"PRP", "VBD"}).probabilities["S", 0, 2]
-        1.0
-        """
+        """The probabilities of labelled spans."""
         return span_probabilities(self.table)
 
     def scores(self) -> tuple[SpanScores, list[Chain]]:
-        """The scores of chains of labels over spans, and the chains; the first is none.
-
-        >>> from lpcfg.parsing.marginals import tree_marginals
-        >>> tree = Tree.from_string("(ROOT (S (PRP it) (VBD rained)))")
-        >>> scores, chains = Coverage(tree_marginals(tree), [tree], {"PRP", "VBD"}).scores()
-        >>> scores.score, chains
-        ((1.2,), [(), ('ROOT', 'S')])
-        """
+        """The gains of chains of labels over spans, and the chains; the first is empty."""
         length = len(self.trees[0].words())
         table = self.table
         single = table[table["probability"] > BRACKET_COST]
@@ -85,29 +66,24 @@ class Coverage:
             known = (self.probabilities.get((label, start, end), 0.0) for label in labels)
             rows.append((start, end, labels, sum(known) - BRACKET_COST * len(labels)))
         starts, ends, found, scores = zip(*rows, strict=True)
-        # Zero is no bracket at all, which the whole sentence cannot have: a bare tag is a chain.
+        # Zero is no bracket, which the whole sentence cannot have; a bare tag is an empty chain
+        # with a number of its own.
         numbers: dict[Chain, int] = {}
         number = [numbers.setdefault(chain, len(numbers) + 1) for chain in found]
         return SpanScores(length, starts, ends, number, scores), [(), *numbers]
 
     def best_tags(self) -> list[str]:
-        """The likeliest tag of each word.
-
-        >>> from lpcfg.parsing.marginals import tree_marginals
-        >>> tree = Tree.from_string("(S (PRP it) (VBD rained))")
-        >>> Coverage(tree_marginals(tree), [tree], {"PRP", "VBD"}).best_tags()
-        ['PRP', 'VBD']
-        """
+        """The most probable tag of each word."""
         words = self.table[self.table["end"] - self.table["start"] == 1]
         rows = words[np.isin(words["label"], list(self.tags))]
         rows = rows[np.argsort(rows["probability"], kind="stable")]
-        # Of several for one word the last and likeliest stays.
-        likeliest = dict(zip(rows["start"].tolist(), rows["label"].tolist(), strict=True))
-        return [likeliest.get(place, tag) for place, tag in enumerate(self.trees[0].tags())]
+        # Of several for one word the last and most probable stays.
+        best = dict(zip(rows["start"].tolist(), rows["label"].tolist(), strict=True))
+        return [best.get(place, tag) for place, tag in enumerate(self.trees[0].tags())]
 
 
 def _chains(tree: Tree, length: int) -> Iterator[tuple[int, int, Chain]]:
-    """Several labels over the same words of a tree, and those over all words, tags left out."""
+    """Several labels over the same words of a tree, and those over all words, without tags."""
     found: dict[tuple[int, int], list[str]] = {(0, length): []}
     for label, start, end in tree.spans():
         found.setdefault((start, end), []).append(label)
@@ -116,11 +92,14 @@ def _chains(tree: Tree, length: int) -> Iterator[tuple[int, int, Chain]]:
             yield start, end, tuple(labels)
 
 
-def covering_trees(sentences: Sequence[Coverage], n_jobs: int = -1) -> list[Tree]:
-    """The trees that gain most, and the likeliest tags.
+def maximal_coverage_trees(sentences: Sequence[Coverage], n_jobs: int = -1) -> list[Tree]:
+    """The tree with the largest gain for each sentence, over the most probable tags.
 
-    >>> covering_trees([])
-    []
+    >>> from lpcfg.parsing.marginals import tree_marginals
+    >>> trees = [Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")]
+    >>> coverage = Coverage(tree_marginals(trees[0]), trees, {"PRP", "VBD"})
+    >>> print(*maximal_coverage_trees([coverage]))
+    (S (NP (PRP it)) (VP (VBD rained)))
     """
     scores = [coverage.scores() for coverage in sentences]
     found = decode_spans([own for own, _ in scores], n_jobs=n_jobs)

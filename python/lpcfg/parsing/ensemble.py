@@ -1,56 +1,70 @@
-"""Several parsers that parse as one."""
+"""Ensembles of parsers of any kind."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 from typing import TypeAlias
 
 import numpy as np
 
+from lpcfg._options import check_positive
 from lpcfg.errors import InputError
 from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
-from lpcfg.parsing._coverage import Coverage, covering_trees
-from lpcfg.parsing.member_parses import Votes
-from lpcfg.parsing.parser import (
-    COMBINATIONS,
-    MEMORY,
-    Parse,
-    Parser,
-    Pruning,
-    check_positive,
-    parse_of,
-)
-from lpcfg.parsing.sentence_parser import BATCH, SentenceParser, Tags, analyze_together
+from lpcfg.parsing._coverage import Coverage, maximal_coverage_trees
+from lpcfg.parsing.base import BATCH, BaseParser, Tags
+from lpcfg.parsing.member_parses import MemberParses, analyze_with_each
+from lpcfg.parsing.options import COMBINATIONS, MEMORY, Pruning, check_choice
+from lpcfg.parsing.parse import Parse
+from lpcfg.parsing.parser import Parser
 
 __all__ = ["Ensemble", "Member", "joint_parser"]
 
-Member: TypeAlias = Grammar | SentenceParser
+Member: TypeAlias = Grammar | BaseParser
 
 
-class Ensemble(SentenceParser):
-    r"""Combines grammars or parsers of any kind, other ensembles and rerankers among them.
+class Ensemble(BaseParser):
+    r"""Combines grammars and parsers of any kind, other ensembles and rerankers among them.
 
-    Where :class:`Parser` brings grammars with one backbone together in one chart, an ensemble
-    brings together what parsers say of labelled spans, whatever their grammars are: trees that
-    branch to the left or to the right, more or less markovisation, other estimators. Of the
-    ``members``, grammars with the same backbone become one parser, which has the weight of all of
-    them. ``combine`` says how the tree is found (Narayan & Cohen 2015): by ``posteriors``, it is
-    the tree with the best expected F1 according to the mean of the members' marginals, by ``trees``
-    the one that has most brackets in common with the members' trees. ``weights`` are those of the
-    members, all the same by default. The other options are those of :class:`Parser`, for members
-    that are grammars, and of the search.
+    Where :class:`~lpcfg.Parser` combines grammars with one backbone in one chart, an ensemble
+    combines what its members find on labelled spans (Narayan & Cohen 2015). Their grammars may have
+    different binarisation, markovisation and estimators. Ensembles of models with complementary
+    errors do better.
 
-    Members that find no more than fragments are left out if there are others. The probability of
-    a tree is that of the first member that proposes it; what no member proposes has none, which is
-    written as minus infinity. The probability of a sentence is the mean of the members', without
-    span models if there are others: to these it is 1 by definition.
+    Members that find only fragments of a sentence are left out of it if there are others. The
+    probability of a tree is that of the first member that proposes it; a tree that no member
+    proposes has the log-probability minus infinity. The probability of a sentence is the mean of
+    the members' probabilities, without CRFs if there are others, as these define it as 1.
 
+    Parameters
+    ----------
+    members : sequence of Grammar and BaseParser
+        At least one. Grammars with the same backbone and weight become one parser, which has the
+        sum of their weights.
+    combine : str
+        How the tree is found: ``posteriors`` (default) takes the tree with the best expected F1 by
+        the mean of the members' marginals (maximal marginal coverage), ``trees`` the one with most
+        brackets in common with the members' trees (maximal tree coverage).
+    weights : sequence of float, optional
+        The weight of each member, above 0; by default all are equal.
+    decoder, prune, memory
+        Those of :class:`~lpcfg.Parser`, for members that are grammars.
+    n_jobs : int
+        The number of threads, from 1 to 1024, or -1 (default) for one on each core; members that
+        are parsers have their own. The result does not depend on it.
+
+    Examples
+    --------
     >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> snow = Grammar.from_string("S -> NP VP | V NP \n NP -> 'it' \n VP -> 'snowed' \n V -> 'do'")
-    >>> print(Ensemble([rain, snow]).parse(words=["it", "rained"]))
+    >>> ensemble = Ensemble([rain, snow])
+    >>> print(ensemble.parse(words=["it", "rained"]))
     (S (NP it) (VP rained))
+    >>> ensemble
+    <Ensemble: 2 members, combine='posteriors', weights=[1.0, 1.0]>
+
     """
 
     def __init__(
@@ -65,61 +79,48 @@ class Ensemble(SentenceParser):
         n_jobs: int = -1,
     ) -> None:
         _check_members(members)
-        if combine not in COMBINATIONS:
-            raise InputError(f"combine must be one of {', '.join(COMBINATIONS)}, not {combine!r}")
-        shares = [1.0] * len(members) if weights is None else [float(own) for own in weights]
-        if len(shares) != len(members) or not all(0 < own < np.inf for own in shares):
+        check_choice("combine", combine, COMBINATIONS)
+        given = [1.0] * len(members) if weights is None else [float(own) for own in weights]
+        if len(given) != len(members) or not all(0 < own < np.inf for own in given):
             raise InputError(
-                f"weights must be {len(members)} positive numbers, one for each member, "
-                f"not {weights}"
+                f"must be {len(members)} positive numbers, one for each member, not {weights}",
+                argument="weights",
             )
         self.combine = combine
         self.n_jobs = n_jobs
-        self.members: list[SentenceParser] = []
+        self.members: list[BaseParser] = []
         self.weights: list[float] = []
-        for own, share in _grouped(members, shares):
-            if isinstance(own, list):
-                self.members.append(
-                    Parser(
-                        own,
-                        decoder=decoder,
-                        combine=combine,
-                        prune=prune,
-                        memory=memory,
-                        n_jobs=n_jobs,
-                    )
+        for member, weight in _grouped(members, given):
+            if isinstance(member, list):
+                member = Parser(
+                    member,
+                    decoder=decoder,
+                    combine=combine,
+                    prune=prune,
+                    memory=memory,
+                    n_jobs=n_jobs,
                 )
-            else:
-                self.members.append(own)
-            self.weights.append(share)
+            self.members.append(member)
+            self.weights.append(weight)
+
+    def __repr__(self) -> str:
+        return (
+            f"<Ensemble: {len(self.members)} members, combine={self.combine!r}, "
+            f"weights={self.weights}>"
+        )
 
     @property
     def grammar(self) -> Grammar:
-        r"""The grammar of the first member: it knows how trees were cleaned.
-
-        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
-        >>> Ensemble([grammar]).grammar is grammar
-        True
-        """
+        """The grammar of the first member: it knows how trees were cleaned."""
         return self.members[0].grammar
 
     @property
     def tags(self) -> frozenset[str]:
-        r"""The tags that members know.
-
-        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
-        >>> sorted(Ensemble([grammar]).tags)
-        ['NP', 'VP']
-        """
+        """The tags of all members."""
         return frozenset().union(*(member.tags for member in self.members))
 
     def summary(self) -> str:
-        r"""A few lines on the ensemble and on each of its members.
-
-        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
-        >>> Ensemble([grammar]).summary().splitlines()[0]
-        'ensemble of 1 parsers by posteriors, weights 1'
-        """
+        """A description of the ensemble and of each of its members in a few lines."""
         weights = ", ".join(f"{weight:g}" for weight in self.weights)
         own = f"ensemble of {len(self.members)} parsers by {self.combine}, weights {weights}"
         return "\n\n".join([own, *(member.summary() for member in self.members)])
@@ -133,19 +134,22 @@ class Ensemble(SentenceParser):
         marginals: bool = False,
         batch_size: int = BATCH,
     ) -> Iterator[Parse]:
-        r"""What :meth:`lpcfg.Parser.analyze_many` gives.
+        r"""The parses of many sentences, lazily and in their order.
 
-        The first of the ``candidates`` is the tree that members make together, the others are the
-        best of theirs.
+        The arguments are those of :meth:`BaseParser.analyze_many`. The first candidate is the tree
+        of the ensemble, the others are the members' candidates with the largest coverage.
 
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
         >>> [parse.status for parse in Ensemble([grammar]).analyze_many([["NP", "VP"], ["VP"]])]
         ['parsed', 'fragments']
         """
-        parts = self.analyze_parts(tags, words=words, candidates=candidates, batch_size=batch_size)
-        return (parses[-1] for parses in parts)
+        combined = self.analyze_with_members(
+            tags, words=words, candidates=candidates, batch_size=batch_size
+        )
+        parses = (parses[-1] for parses in combined)
+        return parses if marginals else (replace(parse, marginals=None) for parse in parses)
 
-    def analyze_parts(
+    def analyze_with_members(
         self,
         tags: Iterable[Tags] | None = None,
         *,
@@ -153,16 +157,16 @@ class Ensemble(SentenceParser):
         candidates: int = 1,
         batch_size: int = BATCH,
     ) -> Iterator[tuple[Parse, ...]]:
-        r"""For each sentence the parses of the members, and after these that of the ensemble.
+        r"""For each sentence the parses of the members, then that of the ensemble.
 
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
         >>> ensemble = Ensemble([grammar, Parser(grammar)])
-        >>> [len(parses) for parses in ensemble.analyze_parts(words=[["it", "rained"]])]
+        >>> [len(parses) for parses in ensemble.analyze_with_members(words=[["it", "rained"]])]
         [3]
         """
         check_positive("candidates", candidates)
         check_positive("batch_size", batch_size)
-        together = analyze_together(
+        members = analyze_with_each(
             [member.analyze_many for member in self.members],
             tags,
             words,
@@ -170,33 +174,36 @@ class Ensemble(SentenceParser):
             marginals=True,
             batch_size=batch_size,
         )
-        return self._combined(together, candidates, batch_size)
+        return self._combined(members, candidates, batch_size)
 
     def _combined(
-        self, together: Iterator[tuple[Parse, ...]], candidates: int, batch_size: int
+        self, members: Iterator[tuple[Parse, ...]], candidates: int, batch_size: int
     ) -> Iterator[tuple[Parse, ...]]:
         tags = self.tags
-        while batch := list(islice(together, batch_size)):
-            votes = [Votes(parses, self.weights) for parses in batch]
-            tables = [own.marginals() for own in votes]
+        while batch := list(islice(members, batch_size)):
+            sentences = [MemberParses(parses, self.weights) for parses in batch]
+            tables = [own.mean_marginals() for own in sentences]
             coverages = [
                 Coverage(
-                    own.shares() if self.combine == "trees" or own.status == "fragments" else table,
+                    # Fragments have no marginals.
+                    own.tree_marginals()
+                    if self.combine == "trees" or own.status == "fragments"
+                    else table,
                     [parse.tree for parse in own.parses],
                     tags,
                 )
-                for own, table in zip(votes, tables, strict=True)
+                for own, table in zip(sentences, tables, strict=True)
             ]
-            trees = covering_trees(coverages, self.n_jobs)
-            for row, tree in enumerate(trees):
-                own = parse_of(
-                    votes[row].candidates(tree, coverages[row], candidates),
+            trees = maximal_coverage_trees(coverages, self.n_jobs)
+            for row, own in enumerate(sentences):
+                parse = Parse.from_candidates(
+                    own.candidates(trees[row], coverages[row], candidates),
                     tables[row],
-                    status=votes[row].status,
-                    sentence_log_probability=votes[row].log_probability(),
-                    conditional=votes[row].conditional,
+                    status=own.status,
+                    sentence_log_probability=own.sentence_log_probability(),
+                    conditional=own.conditional,
                 )
-                yield *batch[row], own
+                yield *batch[row], parse
 
 
 def joint_parser(
@@ -209,10 +216,11 @@ def joint_parser(
     memory: int = MEMORY,
     n_jobs: int = -1,
 ) -> Parser | Ensemble:
-    r"""What parses with all of some grammars: a parser if they have one backbone, or an ensemble.
+    r"""A parser with all of some grammars: an ensemble, unless they have the same backbone.
 
-    ``classes``: which of them share a chart, if not all that can; see
-    :func:`~lpcfg.grammar.backbone.backbone_classes`.
+    ``classes`` are the numbers of the grammars that share a chart, by default all that can; see
+    :func:`~lpcfg.grammar.backbone.backbone_classes`. The other arguments are those of
+    :class:`~lpcfg.Parser`.
 
     >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> [type(joint_parser([rain] * count)).__name__ for count in (1, 2)]
@@ -239,23 +247,25 @@ def joint_parser(
 def _check_members(members: Sequence[Member]) -> None:
     if not isinstance(members, Sequence):
         raise InputError(
-            f"members must be a list of grammars and parsers, not a {type(members).__name__}"
+            f"must be a list of grammars and parsers, not a {type(members).__name__}",
+            argument="members",
         )
     if not members:
-        raise InputError("an ensemble needs a member or more")
+        raise InputError("an ensemble needs one or more members", argument="members")
     for number, member in enumerate(members, start=1):
-        if not isinstance(member, Grammar) and not hasattr(member, "analyze_many"):
+        if not isinstance(member, (Grammar, BaseParser)):
             raise InputError(
                 f"member {number} must be a grammar or a parser, not {member!r}; "
-                "load and load_parser read them from files"
+                "lpcfg.load and lpcfg.load_parser read them from files",
+                argument="members",
             )
 
 
 def _grouped(
     members: Sequence[Member], weights: Sequence[float]
-) -> list[tuple[list[Grammar] | SentenceParser, float]]:
+) -> list[tuple[list[Grammar] | BaseParser, float]]:
     """Members with their weights; grammars of one weight that can share a chart are together."""
-    groups: dict[int, tuple[list[Grammar] | SentenceParser, float]] = {}
+    groups: dict[int, tuple[list[Grammar] | BaseParser, float]] = {}
     grammars: dict[float, dict[int, Grammar]] = {}
     for place, (member, weight) in enumerate(zip(members, weights, strict=True)):
         if isinstance(member, Grammar):

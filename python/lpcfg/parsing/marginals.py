@@ -1,4 +1,4 @@
-"""Tables of labelled spans with their probabilities, and what several of them say together."""
+"""Tables of the marginal probabilities of labelled spans, and their means."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def marginal_table(
 
 
 def tree_marginals(tree: Tree) -> MarginalTable:
-    """The labelled spans of a tree as marginals: each is certain.
+    """The labelled spans of a tree as marginals, each with the probability 1.
 
     >>> print(tree_marginals(Tree.from_string("(S (PRP it) (VBD rained))")))
     [(0, 2, 'S', 1.) (0, 1, 'PRP', 1.) (1, 2, 'VBD', 1.)]
@@ -52,15 +52,15 @@ def tree_marginals(tree: Tree) -> MarginalTable:
 def mean_marginals(
     tables: Sequence[MarginalTable], weights: ArrayLike | None = None
 ) -> MarginalTable:
-    """The mean probability of each labelled span; a table that does not have it has zero for it.
+    """The weighted mean probability of each labelled span, which is 0 where a table lacks it.
 
     >>> one, two = (marginal_table([0], [2], [label], [1.0]) for label in ("S", "NP"))
     >>> print(mean_marginals([one, two], [3, 1]))
     [(0, 2, 'NP', 0.25) (0, 2, 'S', 0.75)]
     """
-    shares = np.ones(len(tables)) if weights is None else np.asarray(weights, dtype=np.float64)
+    given = np.ones(len(tables)) if weights is None else np.asarray(weights, dtype=np.float64)
     rows = np.concatenate(list(tables))
-    mass = rows["probability"] * np.repeat(shares / shares.sum(), [len(own) for own in tables])
+    mass = rows["probability"] * np.repeat(given / given.sum(), [len(own) for own in tables])
     names, label = np.unique(rows["label"], return_inverse=True)
     width = int(rows["end"].max(initial=0)) + 1
     spans = rows["start"].astype(np.int64) * width + rows["end"]
@@ -71,7 +71,7 @@ def mean_marginals(
 
 
 def span_probabilities(table: MarginalTable) -> dict[tuple[str, int, int], float]:
-    """The probability of each label, start and end.
+    """The probability of each labelled span: label, start and end.
 
     >>> span_probabilities(marginal_table([0], [2], ["S"], [0.5]))
     {('S', 0, 2): 0.5}

@@ -1,48 +1,82 @@
-"""What several parsers say of one sentence, and who of them is listened to."""
+"""The parses of one sentence by several parsers."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import tee
+from typing import TypeVar
 
 import numpy as np
 
 from lpcfg.parsing._coverage import Coverage
+from lpcfg.parsing.base import Tags
 from lpcfg.parsing.marginals import MarginalTable, mean_marginals, tree_marginals
-from lpcfg.parsing.parser import Parse
+from lpcfg.parsing.parse import Parse
 from lpcfg.treebank.tree import Tree
 
-__all__ = ["Votes"]
+__all__ = ["MemberParses", "analyze_with_each"]
+
+Found = TypeVar("Found")
 
 
-class Votes:
-    r"""The parses of a sentence by several parsers, without fragments if there are others.
+def analyze_with_each(
+    methods: Sequence[Callable[..., Iterator[Found]]],
+    tags: Iterable[Tags] | None,
+    words: Iterable[Sequence[str]] | None,
+    **options: object,
+) -> Iterator[tuple[Found, ...]]:
+    r"""The results of methods of several parsers for each sentence, lazily.
+
+    >>> from lpcfg import Grammar, Parser
+    >>> parser = Parser(Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'"))
+    >>> sentences = iter([["it", "rained"]])
+    >>> found = analyze_with_each([parser.parse_many] * 2, None, sentences, batch_size=1)
+    >>> [[str(tree) for tree in trees] for trees in found]
+    [['(S (NP it) (VP rained))', '(S (NP it) (VP rained))']]
+    """
+    count = len(methods)
+    own_tags = [None] * count if tags is None else tee(tags, count)
+    own_words = [None] * count if words is None else tee(words, count)
+    found = [
+        method(tags, words=words, **options)
+        for method, tags, words in zip(methods, own_tags, own_words, strict=True)
+    ]
+    return zip(*found, strict=True)
+
+
+class MemberParses:
+    r"""The parses of a sentence by several parsers; fragments are left out if there are others.
 
     >>> from lpcfg import Grammar, Parser
     >>> rain, snow = "S -> NP VP \n NP -> 'it' \n VP -> 'rained'", "S -> VP \n VP -> 'snowed'"
     >>> parsers = [Parser(Grammar.from_string(rules)) for rules in (snow, rain)]
-    >>> Votes([parser.analyze(words=["it", "rained"]) for parser in parsers], [1, 1]).status
-    'fewer'
+    >>> parses = [parser.analyze(words=["it", "rained"]) for parser in parsers]
+    >>> [parse.status for parse in parses], MemberParses(parses, [1, 1]).status
+    (['fragments', 'parsed'], 'fewer')
     """
 
     def __init__(self, parses: Sequence[Parse], weights: Sequence[float]) -> None:
-        whole = [own for own in zip(parses, weights, strict=True) if own[0].status != "fragments"]
-        used = whole or list(zip(parses, weights, strict=True))
+        weighted = list(zip(parses, weights, strict=True))
+        used = [own for own in weighted if own[0].status != "fragments"] or weighted
         self.parses = [parse for parse, _ in used]
         self.weights = [weight for _, weight in used]
         self.status = self.parses[0].status if len(used) == len(parses) else "fewer"
         self.conditional = all(parse.conditional for parse in self.parses)
 
-    def marginals(self) -> MarginalTable:
-        """The means of the marginals."""
+    def mean_marginals(self) -> MarginalTable:
+        """The weighted mean of the members' marginals, which the parses must have."""
         tables = [parse.marginals for parse in self.parses if parse.marginals is not None]
         return mean_marginals(tables, self.weights)
 
-    def shares(self) -> MarginalTable:
-        """The part of the trees that has each labelled span."""
+    def tree_marginals(self) -> MarginalTable:
+        """The weighted fraction of the members' trees that have each labelled span."""
         return mean_marginals([tree_marginals(parse.tree) for parse in self.parses], self.weights)
 
-    def log_probability(self) -> float:
-        """That of the sentence, by those to whom it is not certain if there are any."""
+    def sentence_log_probability(self) -> float:
+        """The log of the weighted mean of the sentence's probabilities.
+
+        Members to which the sentence is given (CRFs) are left out if there are others.
+        """
         logs, weights = np.array(
             [
                 (parse.sentence_log_probability, weight)
@@ -53,7 +87,7 @@ class Votes:
         return float(np.logaddexp.reduce(np.log(weights / weights.sum()) + logs))
 
     def candidates(self, best: Tree, coverage: Coverage, count: int) -> list[tuple[Tree, float]]:
-        """The best tree, then the parsers' candidates by what they gain."""
+        """The best tree, then the members' candidates in the order of their coverage."""
         proposed: dict[Tree, float] = {}
         for parse in self.parses:
             for tree, log_probability in parse.candidates:

@@ -1,4 +1,7 @@
-"""Trees from scores of labelled spans, without a grammar (Stern et al. 2017)."""
+"""The span decoder: CKY over scores of labelled spans, without a grammar.
+
+Span scores come from classifiers of spans (Stern et al. 2017; del Canto 2021), or from an ensemble.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from lpcfg import _core
 from lpcfg._threads import thread_count
 from lpcfg.errors import InputError
-from lpcfg.parsing.parser import tree_from_spans
+from lpcfg.parsing.options import check_choice
+from lpcfg.parsing.parse import tree_from_spans
 from lpcfg.treebank.tree import Tree
 
 __all__ = ["SpanMarginals", "SpanScores", "SpanTree", "decode_spans", "span_marginals"]
@@ -27,11 +31,26 @@ _LIMIT = 2**32
 class SpanScores:
     """The scores of some labelled spans of a sentence of ``length`` words, as columns.
 
-    A label that is not listed is impossible over its span, but the label of no bracket, where it is
-    not listed, has the score zero.
+    A label that is not listed over a span is impossible there. Only the label of no bracket may be
+    left out: its score is then zero.
 
-    >>> SpanScores(3, start=[0, 1], end=[3, 3], label=[1, 2], score=[0.5, 2.0]).length
-    3
+    Parameters
+    ----------
+    length : int
+        The number of words, from 1.
+    start, end : array-like of int
+        The first word of each span, and one past its last word.
+    label : array-like of int
+        The number of its label, from 0.
+    score : array-like of float
+        The score of that label over that span; minus infinity is impossible.
+
+    Examples
+    --------
+    >>> scores = SpanScores(3, start=[0, 1], end=[3, 3], label=[1, 2], score=[0.5, 2.0])
+    >>> decode_spans(scores).spans
+    ((0, 3, 1), (1, 3, 2))
+
     """
 
     length: int
@@ -72,17 +91,15 @@ class SpanTree:
         (ROOT (S (NP (DT the) (NN dog)) (VBD barked)))
         """
         chains = [(label,) if isinstance(label, str) else tuple(label) for label in labels]
-        rows = [
-            (label, start, end, 1.0) for start, end, chain in self.spans for label in chains[chain]
-        ]
-        rows += [(tag, place, place + 1, 1.0) for place, tag in enumerate(tags)]
+        rows = [(label, start, end) for start, end, chain in self.spans for label in chains[chain]]
+        rows += [(tag, place, place + 1) for place, tag in enumerate(tags)]
         # Pre-order: what starts first, the widest of those; a tag below all phrases of its word.
         return tree_from_spans(sorted(rows, key=lambda row: (row[1], -row[2])), words)
 
 
 @dataclass(frozen=True)
 class SpanMarginals:
-    """How likely each labelled span is if a tree has the probability exp(score) / Z.
+    """The probability of each labelled span if that of a tree is exp(score) / Z.
 
     ``log_partition`` is the logarithm of Z, the sum over all binary trees; ``probabilities`` has
     the shape of the scores, or of their column.
@@ -112,27 +129,35 @@ def decode_spans(
 ) -> SpanTree | list[SpanTree]:
     """The best tree of a sentence, or the best trees of several, given the scores of their spans.
 
-    A tree is as good as the sum of the scores of its labelled spans. ``scores`` are an array of
-    shape (n, n + 1, labels), in which ``scores[start, end, label]`` belongs to the words from
-    ``start`` up to but not including ``end``, or :class:`SpanScores`, or a sequence of such.
-    Minus infinity is impossible.
+    The score of a tree is the sum of the scores of its labelled spans.
 
-    The label ``none`` writes no bracket, so that nodes may have any number of children; the whole
-    sentence never has it. Chains of nodes over the same words are labels of their own. With
-    ``none=None`` all trees are binary.
+    Parameters
+    ----------
+    scores : array, SpanScores, or sequence of these
+        Arrays have the shape (n, n + 1, labels): ``scores[start, end, label]`` belongs to the words
+        from ``start`` up to but not including ``end``. Minus infinity is impossible.
+    none : int or None
+        The label that writes no bracket (default 0), so that nodes may have any number of children;
+        the whole sentence never has it. With None all trees are binary. Chains of nodes over the
+        same words are labels of their own.
+    method : str
+        ``exact`` (default) is CKY. ``greedy``, for comparison, goes down from the whole sentence
+        and splits each span where the best labels of its two parts have the best sum, whatever is
+        below them.
+    n_jobs : int
+        The number of threads, or -1 (default) for one on each core. The result does not depend on
+        it.
 
-    ``method``: ``"exact"``, or for comparison ``"greedy"``, which goes down from the whole sentence
-    and splits each span where the best labels of its two parts are best, whatever is below them.
-    The result does not depend on ``n_jobs``, the number of threads.
-
+    Examples
+    --------
     >>> scores = np.full((3, 4, 3), -1.0)
     >>> scores[:, :, 0] = 0
     >>> scores[0, 3, 1], scores[1, 3, 2] = 2, 1
     >>> decode_spans(scores)
     SpanTree(score=3.0, spans=((0, 3, 1), (1, 3, 2)))
+
     """
-    if method not in get_args(Method):
-        raise InputError(f"method must be one of {', '.join(get_args(Method))}, not {method!r}")
+    check_choice("method", method, get_args(Method))
     sentences, single = _listed(scores)
     offsets, starts, ends, labels, sums = _core.decode_spans(
         [_for_core(own, row) for row, own in enumerate(sentences)],
@@ -157,10 +182,10 @@ def span_marginals(
 def span_marginals(
     scores: Scores | Sequence[Scores], *, none: int | None = 0, n_jobs: int = -1
 ) -> SpanMarginals | list[SpanMarginals]:
-    """The probabilities of labelled spans in a sentence, or several, given their scores.
+    """The probabilities of labelled spans in a sentence, or in several, given their scores.
 
-    Arguments are those of :func:`decode_spans`. With a label for no bracket, the binary trees that
-    look alike without it count one by one.
+    The arguments are those of :func:`decode_spans`. With a label for no bracket, binary trees that
+    have the same brackets are counted separately.
 
     >>> scores = np.zeros((3, 4, 1))
     >>> scores[0, 2] = np.log(3)
@@ -185,7 +210,7 @@ def span_marginals(
 
 
 def _listed(scores: Scores | Sequence[Scores]) -> tuple[list[Scores], bool]:
-    """The sentences, and whether it was a single one that was not in a list."""
+    """The sentences, and whether a single one was given outside a list."""
     if isinstance(scores, (np.ndarray, SpanScores)):
         return [scores], True
     return list(scores), False
@@ -193,7 +218,9 @@ def _listed(scores: Scores | Sequence[Scores]) -> tuple[list[Scores], bool]:
 
 def _checked_label(none: int | None) -> int | None:
     if none is not None and not 0 <= none < _LIMIT:
-        raise InputError(f"none must be the number of a label, from 0, or None, not {none!r}")
+        raise InputError(
+            f"must be the number of a label, from 0, or None, not {none!r}", argument="none"
+        )
     return none
 
 
@@ -201,7 +228,9 @@ def _for_core(scores: Scores, row: int) -> NDArray[np.float64] | _Columns:
     """Scores as the core takes them."""
     if isinstance(scores, SpanScores):
         if scores.length < 1:
-            raise InputError(f"sentence {row + 1} has {scores.length} words; leave it out")
+            raise InputError(
+                f"sentence {row + 1} has {scores.length} words; leave it out", argument="scores"
+            )
         start, end, label = (
             _column(getattr(scores, name), name, row) for name in ("start", "end", "label")
         )
@@ -210,13 +239,15 @@ def _for_core(scores: Scores, row: int) -> NDArray[np.float64] | _Columns:
             shapes = ", ".join(str(column.shape) for column in (start, end, label, score))
             raise InputError(
                 f"sentence {row + 1}: start, end, label and score must be columns of one length, "
-                f"but have shapes {shapes}"
+                f"but have shapes {shapes}",
+                argument="scores",
             )
         return scores.length, start, end, label, score
     if scores.ndim != 3 or scores.shape[1] != scores.shape[0] + 1 or not scores.shape[0]:
         raise InputError(
             f"sentence {row + 1}: scores of n words must have shape (n, n + 1, labels), "
-            f"not {scores.shape}"
+            f"not {scores.shape}",
+            argument="scores",
         )
     return np.ascontiguousarray(scores, dtype=np.float64)
 
@@ -226,5 +257,7 @@ def _column(values: ArrayLike, name: str, row: int) -> NDArray[np.uint32]:
     if column.size and (
         column.dtype.kind not in "iu" or column.min() < 0 or column.max() >= _LIMIT
     ):
-        raise InputError(f"sentence {row + 1}: {name} must be whole numbers from 0, not {column}")
+        raise InputError(
+            f"sentence {row + 1}: {name} must be integers from 0, not {column}", argument="scores"
+        )
     return np.ascontiguousarray(column, dtype=np.uint32)

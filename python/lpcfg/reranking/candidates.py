@@ -21,8 +21,8 @@ from lpcfg.parsing.marginals import (
     span_probabilities,
     tree_marginals,
 )
-from lpcfg.parsing.member_parses import Votes
-from lpcfg.parsing.parser import Parse, parse_of
+from lpcfg.parsing.member_parses import MemberParses
+from lpcfg.parsing.parse import Parse
 from lpcfg.treebank.tree import Tree
 
 __all__ = ["SCORES", "Candidates", "candidate_brackets", "merge_candidates", "oracle_f1"]
@@ -70,15 +70,15 @@ class Candidates:
         >>> print(parse.tree, round(parse.spans[1].probability, 2))
         (S (S (X ha) (X ha)) (X ha)) 0.75
         """
-        votes = Votes(self.parses, [1.0] * len(self.parses))
+        members = MemberParses(self.parses, [1.0] * len(self.parses))
         shares = np.exp(scores - scores.max())
         order = np.argsort(-scores, kind="stable")[:count].tolist()
-        return parse_of(
+        return Parse.from_candidates(
             [(self.trees[place], self.log_probabilities[place]) for place in order],
             mean_marginals([tree_marginals(tree) for tree in self.trees], shares),
-            status=votes.status,
-            sentence_log_probability=votes.log_probability(),
-            conditional=votes.conditional,
+            status=members.status,
+            sentence_log_probability=members.sentence_log_probability(),
+            conditional=members.conditional,
         )
 
 

@@ -10,14 +10,16 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Self
 
-from lpcfg._options import build_options
+from lpcfg._options import build_options, check_positive
 from lpcfg.errors import InputError, ModelFileError
 from lpcfg.estimators.base import Estimator
 from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.parsing.base import BATCH, BaseParser, Tags
 from lpcfg.parsing.ensemble import Ensemble, joint_parser
-from lpcfg.parsing.parser import MEMORY, Parse, Pruning, check_positive, checked_pruning
-from lpcfg.parsing.sentence_parser import BATCH, SentenceParser, Tags, analyze_together
+from lpcfg.parsing.member_parses import analyze_with_each
+from lpcfg.parsing.options import MEMORY, Pruning, checked_pruning
+from lpcfg.parsing.parse import Parse
 from lpcfg.reranking._file import read_reranker, write_reranker
 from lpcfg.reranking._model import RerankerModel, RerankerSamples
 from lpcfg.reranking.candidates import SCORES, Candidates, merge_candidates
@@ -30,7 +32,7 @@ _OPTIONS = ("candidates", "folds", "penalty", "min_count", "iterations", "decode
 
 
 @dataclass
-class Reranker(SentenceParser):
+class Reranker(BaseParser):
     """Chooses among the ``candidates`` best trees of parsers (Charniak & Johnson 2005).
 
     ``estimators`` learn a grammar each; several in a tuple parse together, as one parser or as an
@@ -66,7 +68,7 @@ class Reranker(SentenceParser):
     progress: Callable[[Iterable[int]], Iterable[int]] = iter
 
     grammars_: list[list[Grammar]] = field(init=False, repr=False, compare=False)
-    parsers_: list[SentenceParser] = field(init=False, repr=False, compare=False)
+    parsers_: list[BaseParser] = field(init=False, repr=False, compare=False)
     model_: RerankerModel = field(init=False, repr=False, compare=False)
 
     def fit(self, treebank: Treebank) -> Self:
@@ -194,8 +196,8 @@ class Reranker(SentenceParser):
         >>> [len(candidates.trees) for candidates in reranker.propose(words=[sentence])]
         [5]
         """
-        together = analyze_together(
-            [parser.analyze_parts for parser in self.parsers_],
+        together = analyze_with_each(
+            [parser.analyze_with_members for parser in self.parsers_],
             tags,
             words,
             candidates=self.candidates,

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from lpcfg import _core
 from lpcfg._columns import distinct_rows
+from lpcfg._options import check_positive
 from lpcfg._threads import thread_count
 from lpcfg.errors import InputError, ModelFileError
 from lpcfg.io.lexicon_file import LEXICON_DOCUMENT, pack_lexicon, read_lexicon
@@ -27,7 +28,6 @@ from lpcfg.lexicon.estimation import estimate_from_columns
 from lpcfg.lexicon.lexicon import Lexicon
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.word_table import initial_words
-from lpcfg.parsing.parser import check_positive
 from lpcfg.sequence._hmm_symbols import FlatSequences
 from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.symbol import Symbol

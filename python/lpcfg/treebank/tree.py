@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import re
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -14,9 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Tree", "escape", "unescape"]
 
-_ESCAPES = {"(": "-LRB-", ")": "-RRB-"}
-_UNESCAPES = {bracket: plain for plain, bracket in _ESCAPES.items()}
-_WHITE_SPACE = re.compile(r"[ \t\n\r\v\f]")
+_BRACKETS = {"(": "-LRB-", ")": "-RRB-"}
+#: What :meth:`str.translate` writes for the characters that a token cannot have.
+_ESCAPES = str.maketrans(_BRACKETS | dict.fromkeys(" \t\n\r\v\f", "_"))
 
 
 def escape(token: str) -> str:
@@ -27,9 +26,7 @@ def escape(token: str) -> str:
     >>> escape("("), escape(":-)"), escape("New York")
     ('-LRB-', ':--RRB-', 'New_York')
     """
-    for plain, bracket in _ESCAPES.items():
-        token = token.replace(plain, bracket)
-    return _WHITE_SPACE.sub("_", token)
+    return token.translate(_ESCAPES)
 
 
 def unescape(token: str) -> str:
@@ -38,7 +35,7 @@ def unescape(token: str) -> str:
     >>> unescape("-LRB-"), unescape(escape(":-)"))
     ('(', ':-)')
     """
-    for bracket, plain in _UNESCAPES.items():
+    for plain, bracket in _BRACKETS.items():
         token = token.replace(bracket, plain)
     return token
 
@@ -197,17 +194,23 @@ class Tree:
         ('PRP', 0, 1)
         """
         spans: list[tuple[str, int, int]] = []
-        # Backwards, a node comes after its children, the first of which is on top of the stack.
-        pending: list[tuple[int, int]] = []
-        start = len(self)
-        for node in reversed(list(self.nodes())):
-            below = [pending.pop() for _ in node.children]
+        nodes = list(self.nodes())
+        # Backwards, a node comes after its children, the first of which is on top of the stack, and
+        # starts at the last word so far.
+        ends: list[int] = []
+        start = sum(node.word is not None for node in nodes)
+        for node in reversed(nodes):
             if node.word is not None:
                 start -= 1
-                below = [(start, start + 1)]
-            pending.append((below[0][0], below[-1][1]) if below else (start, start))
+                end = start + 1
+            elif node.children:
+                end = ends[-len(node.children)]
+                del ends[-len(node.children) :]
+            else:
+                end = start
+            ends.append(end)
             if preterminals or node.word is None:
-                spans.append((node.label, *pending[-1]))
+                spans.append((node.label, start, end))
         return spans[::-1]
 
     def pretty(self, *, width: int = 100) -> str:

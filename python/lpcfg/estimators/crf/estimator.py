@@ -20,7 +20,7 @@ from lpcfg.grammar.latent_states import refuse_unary_rules
 from lpcfg.lexicon.lexicon import Lexicon
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.word_table import initial_words
-from lpcfg.parsing.parser import Pruning, checked_pruning
+from lpcfg.parsing.options import Pruning, checked_pruning
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["CRFEstimator"]

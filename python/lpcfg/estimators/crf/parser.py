@@ -8,15 +8,16 @@ from typing import Self
 
 from lpcfg.estimators.crf.estimator import CRFEstimator
 from lpcfg.grammar.grammar import Grammar
-from lpcfg.parsing.parser import Parse, Parser
-from lpcfg.parsing.sentence_parser import BATCH, SentenceParser, Tags
+from lpcfg.parsing.base import BATCH, BaseParser, Tags
+from lpcfg.parsing.parse import Parse
+from lpcfg.parsing.parser import Parser
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["CRFParser"]
 
 
 @dataclass
-class CRFParser(CRFEstimator, SentenceParser):
+class CRFParser(CRFEstimator, BaseParser):
     """A :class:`CRFEstimator` that, once it is fitted, is used as a :class:`Parser` is.
 
     ``decoder`` is that of the parser; all other options are those of the estimator.

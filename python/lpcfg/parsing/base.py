@@ -1,60 +1,64 @@
-"""What everything that parses sentences has in common."""
+"""The base class of everything that parses sentences."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from itertools import tee
-from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.parsing._sentences import Tags
 from lpcfg.parsing.marginals import MarginalTable
+from lpcfg.parsing.parse import Parse
 from lpcfg.treebank.tree import Tree
 
-if TYPE_CHECKING:
-    from lpcfg.parsing.parser import Parse
-
-__all__ = ["BATCH", "SentenceParser", "Tags", "analyze_together"]
+__all__ = ["BATCH", "BaseParser", "Tags"]
 
 #: Sentences that are parsed at once: enough to keep all threads busy, few enough to stream.
 BATCH = 256
 
-#: The tags of a sentence; None is for the parser to find.
-Tags: TypeAlias = Sequence[str | None]
 
-Found = TypeVar("Found")
+class BaseParser(ABC):
+    """The base class of parsers: :class:`~lpcfg.Parser`, ensembles, rerankers and your own.
 
+    To write a parser of your own, inherit from this class and define two things:
 
-class SentenceParser(Protocol):
-    """What finds the trees of sentences: what has these methods can be used wherever a parser can.
+    - :attr:`grammar`, a grammar whose ``cleaning`` says how gold trees are cleaned before they are
+      compared with the parser's, and whose ``tags`` are those that words may have;
+    - :meth:`analyze_many`, a generator that yields a :class:`~lpcfg.Parse` for each sentence, in
+      their order. Of its arguments, ``tags``, ``words`` or both are given. With ``marginals``, its
+      parses must have :attr:`~lpcfg.Parse.marginals`; with ``candidates`` above 1 they may have
+      more than one candidate.
 
-    A class that inherits them needs :meth:`analyze_many` and :attr:`grammar` of its own.
+    All other methods follow from these, and the parser can be evaluated, reranked and made a
+    member of an :class:`~lpcfg.Ensemble`. This one attaches every word to a flat tree:
+
+    >>> from lpcfg.parsing.marginals import tree_marginals
+    >>> class FlatParser(BaseParser):
+    ...     def __init__(self, label, tag):
+    ...         self.label, self.tag = label, tag
+    ...
+    ...     @property
+    ...     def grammar(self):
+    ...         return Grammar.from_string(f"{self.label} -> {self.tag} | {self.tag} {self.label}")
+    ...
+    ...     def analyze_many(
+    ...         self, tags=None, *, words, candidates=1, marginals=False, batch_size=BATCH
+    ...     ):
+    ...         for sentence in words:
+    ...             tree = Tree(self.label, [Tree(self.tag, word) for word in sentence])
+    ...             yield Parse.from_candidates(
+    ...                 [(tree, 0.0)], tree_marginals(tree), sentence_log_probability=0.0
+    ...             )
+    >>> print(FlatParser("S", "X").parse(words=["it", "rained"]))
+    (S (X it) (X rained))
     """
 
     @property
+    @abstractmethod
     def grammar(self) -> Grammar:
-        """A grammar that knows how trees were cleaned, and their tags."""
+        """A grammar that knows the tags, and how the trees it was learnt from were cleaned."""
 
-    @property
-    def tags(self) -> frozenset[str]:
-        r"""The tags that words may have.
-
-        >>> from lpcfg import Parser
-        >>> parser = Parser(Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'"))
-        >>> sorted(parser.tags)
-        ['NP', 'VP']
-        """
-        return frozenset(self.grammar.tags)
-
-    def summary(self) -> str:
-        r"""A few lines on what it parses with.
-
-        >>> from lpcfg import Parser
-        >>> parser = Parser(Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'"))
-        >>> parser.summary() == parser.grammar.summary()
-        True
-        """
-        return self.grammar.summary()
-
+    @abstractmethod
     def analyze_many(
         self,
         tags: Iterable[Tags] | None = None,
@@ -64,9 +68,33 @@ class SentenceParser(Protocol):
         marginals: bool = False,
         batch_size: int = BATCH,
     ) -> Iterator[Parse]:
-        """What :meth:`analyze` gives, for many sentences, lazily and in their order."""
+        """The parses of many sentences, lazily and in their order.
 
-    def analyze_parts(
+        Parameters
+        ----------
+        tags : iterable of sequences of str, optional
+            The tags of each sentence. Beside words, a tag may be None for the parser to find.
+        words : iterable of sequences of str, optional
+            The words of each sentence.
+        candidates : int
+            How many of the best trees a parse has at most, from 1.
+        marginals : bool
+            Whether parses have the probabilities of all labelled spans.
+        batch_size : int
+            The number of sentences that are taken from the iterables and parsed at once, from 1.
+
+        """
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """The tags that words may have."""
+        return frozenset(self.grammar.tags)
+
+    def summary(self) -> str:
+        """A description of the model in a few lines, which ``lpcfg show`` prints."""
+        return self.grammar.summary()
+
+    def analyze_with_members(
         self,
         tags: Iterable[Tags] | None = None,
         *,
@@ -74,14 +102,9 @@ class SentenceParser(Protocol):
         candidates: int = 1,
         batch_size: int = BATCH,
     ) -> Iterator[tuple[Parse, ...]]:
-        r"""For each sentence the parse, and before it those that it was made of, if it was.
+        """For each sentence the parses of the parser's members, if it has any, then its own.
 
         All of them have their marginals.
-
-        >>> from lpcfg import Parser
-        >>> parser = Parser(Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'"))
-        >>> [len(parses) for parses in parser.analyze_parts(words=[["it", "rained"]])]
-        [1]
         """
         parses = self.analyze_many(
             tags, words=words, candidates=candidates, marginals=True, batch_size=batch_size
@@ -131,6 +154,8 @@ class SentenceParser(Protocol):
     ) -> Parse:
         r"""The best tree of a sentence with its probability, and on request more.
 
+        The arguments are those of :meth:`analyze_many` for one sentence.
+
         >>> from lpcfg import Parser
         >>> grammar = Grammar.from_string("S -> X S [0.2] | S X [0.1] | X X [0.7] \n X -> 'ha'")
         >>> parse = Parser(grammar).analyze(words=["ha"] * 3, candidates=5)
@@ -165,28 +190,3 @@ class SentenceParser(Protocol):
         table = self.analyze(tags, words=words, marginals=True).marginals
         assert table is not None
         return table
-
-
-def analyze_together(
-    methods: Sequence[Callable[..., Iterator[Found]]],
-    tags: Iterable[Tags] | None,
-    words: Iterable[Sequence[str]] | None,
-    **options: object,
-) -> Iterator[tuple[Found, ...]]:
-    r"""What methods of several parsers find for each sentence, lazily.
-
-    >>> from lpcfg import Parser
-    >>> parser = Parser(Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'"))
-    >>> sentences = iter([["it", "rained"]])
-    >>> together = analyze_together([parser.parse_many] * 2, None, sentences, batch_size=1)
-    >>> [[str(tree) for tree in trees] for trees in together]
-    [['(S (NP it) (VP rained))', '(S (NP it) (VP rained))']]
-    """
-    count = len(methods)
-    own_tags = [None] * count if tags is None else tee(tags, count)
-    own_words = [None] * count if words is None else tee(words, count)
-    found = [
-        method(tags, words=words, **options)
-        for method, tags, words in zip(methods, own_tags, own_words, strict=True)
-    ]
-    return zip(*found, strict=True)

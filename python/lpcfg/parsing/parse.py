@@ -1,0 +1,161 @@
+"""The result of parsing a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple, Self
+
+from lpcfg.parsing.marginals import MarginalTable, span_probabilities
+from lpcfg.treebank.tree import Tree
+
+__all__ = ["STATUSES", "LabelledSpan", "Parse", "tree_from_spans"]
+
+#: How the tree of a sentence was found, in the order of the core's numbers; see :class:`Parse`.
+STATUSES = (
+    "parsed",
+    "loosened",
+    "smoothed",
+    "fragments",
+    "backbone",
+    "negative",
+    "fewer",
+    "tightened",
+)
+
+#: A longer tree is cut off in the ``repr`` of its parse.
+_REPR_LENGTH = 60
+
+
+class LabelledSpan(NamedTuple):
+    """A labelled span of words, and the probability that the tree of the sentence has it.
+
+    The words are those from ``start`` up to but not including ``end``.
+
+    >>> LabelledSpan("NP", 0, 2, 0.9).probability
+    0.9
+    """
+
+    label: str
+    start: int
+    end: int
+    probability: float
+
+
+@dataclass(frozen=True, repr=False)
+class Parse:
+    r"""The best tree of a sentence, how it was found, and its probabilities.
+
+    ``status`` says how the tree was found:
+
+    ==============  ===========================================================================
+    status          meaning
+    ==============  ===========================================================================
+    ``parsed``      The usual way: pruned by the parser's thresholds, then decoded.
+    ``loosened``    Pruning had removed every tree; thresholds a thousand times lower kept some.
+    ``tightened``   The charts would not have fitted into the parser's ``memory``; thresholds ten
+                    or more times higher made them smaller.
+    ``smoothed``    The grammar has no tree with these words and tags; every word was allowed to
+                    have every tag.
+    ``fragments``   No tree covers the sentence, or its charts are too large; the fewest subtrees
+                    that cover it stand side by side under a root. The probability is zero.
+    ``negative``    A linear model (spectral or pivot), which is exact only up to estimation error,
+                    gave the sentence a negative number instead of a probability. Span
+                    probabilities are relative to it, log-probabilities are of its absolute value.
+    ``backbone``    A grammar with latent states gave the sentence the probability zero; the parse
+                    is that of its backbone, a PCFG.
+    ``fewer``       Some of several grammars or ensemble members failed on the sentence; the parse
+                    is that of the others.
+    ==============  ===========================================================================
+
+    With several grammars, probabilities are the means of the grammars' probabilities.
+
+    >>> from lpcfg import Grammar, Parser
+    >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+    >>> parse = Parser(grammar).analyze(words=["it", "snowed"])
+    >>> print(parse.tree, parse.status)
+    (S (NP it) (VP snowed)) smoothed
+    >>> parse.spans[1]
+    LabelledSpan(label='NP', start=0, end=1, probability=1.0)
+    """
+
+    tree: Tree
+    status: str
+    #: The log-probability of the tree with its words; minus infinity if there is none.
+    log_probability: float
+    #: The log-probability of the sentence: of the sum over all its trees.
+    sentence_log_probability: float
+    #: The probability of each of :attr:`spans`.
+    span_probabilities: tuple[float, ...]
+    #: The best trees with their log-probabilities, as many as were asked for; the first is `tree`.
+    candidates: tuple[tuple[Tree, float], ...] = ()
+    #: The table that :meth:`Parser.marginals` gives, if it was asked for.
+    marginals: MarginalTable | None = field(default=None, compare=False)
+    #: Whether probabilities are those of trees given the sentence, whose own is then 1 (a CRF).
+    conditional: bool = False
+
+    @classmethod
+    def from_candidates(
+        cls,
+        candidates: Sequence[tuple[Tree, float]],
+        marginals: MarginalTable,
+        *,
+        sentence_log_probability: float,
+        status: str = "parsed",
+        conditional: bool = False,
+    ) -> Self:
+        """A parse from its trees with their log-probabilities, best first, and its marginals.
+
+        >>> from lpcfg.parsing.marginals import marginal_table
+        >>> table = marginal_table([0], [1], ["UH"], [0.5])
+        >>> Parse.from_candidates([(Tree("UH", "ha"), -1.0)], table, sentence_log_probability=-0.3)
+        Parse('(UH ha)', status='parsed', log_probability=-1)
+        """
+        tree, log_probability = candidates[0]
+        known = span_probabilities(marginals)
+        return cls(
+            tree=tree,
+            status=status,
+            log_probability=log_probability,
+            sentence_log_probability=sentence_log_probability,
+            span_probabilities=tuple(
+                known.get(span, 0.0) for span in tree.spans(preterminals=True)
+            ),
+            candidates=tuple(candidates),
+            marginals=marginals,
+            conditional=conditional,
+        )
+
+    @cached_property
+    def spans(self) -> tuple[LabelledSpan, ...]:
+        """The labelled spans of the tree in pre-order, those of single words included."""
+        spans = self.tree.spans(preterminals=True)
+        return tuple(
+            LabelledSpan(*span, probability)
+            for span, probability in zip(spans, self.span_probabilities, strict=True)
+        )
+
+    def __repr__(self) -> str:
+        text = str(self.tree)
+        if len(text) > _REPR_LENGTH:
+            text = text[: _REPR_LENGTH - 3] + "..."
+        return (
+            f"Parse({text!r}, status={self.status!r}, log_probability={self.log_probability:.6g})"
+        )
+
+
+def tree_from_spans(spans: Sequence[tuple[str, int, int]], words: Sequence[str]) -> Tree:
+    """A tree from its labelled spans in pre-order, those of single words included.
+
+    >>> print(tree_from_spans([("NP", 0, 2), ("DT", 0, 1), ("NN", 1, 2)], ["the", "dog"]))
+    (NP (DT the) (NN dog))
+    """
+    # Backwards, all children of a node are complete before it, the leftmost on top.
+    complete: list[tuple[int, Tree]] = []
+    for label, start, end in reversed(spans):
+        children = []
+        while complete and complete[-1][0] <= end:
+            children.append(complete.pop()[1])
+        complete.append((end, Tree(label, children or words[start])))
+    return complete[0][1]

@@ -1,0 +1,134 @@
+"""Maximal coverage, and the means of marginals that it is computed from."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lpcfg import Tree
+from lpcfg.parsing._coverage import BRACKET_COST, Coverage, maximal_coverage_trees
+from lpcfg.parsing.marginals import (
+    marginal_table,
+    mean_marginals,
+    span_probabilities,
+    tree_marginals,
+)
+
+TAGS = frozenset("tu")
+
+tables = st.dictionaries(
+    st.tuples(st.sampled_from(["A", "AB", "C"]), st.integers(0, 2), st.integers(3, 4)),
+    st.floats(0, 1),
+).map(
+    lambda rows: marginal_table(
+        [start for _, start, _ in rows],
+        [end for *_, end in rows],
+        [label for label, *_ in rows],
+        list(rows.values()),
+    )
+)
+
+
+@given(st.lists(st.tuples(tables, st.floats(0.1, 3)), min_size=1, max_size=4))
+def test_mean_marginals_are_weighted_means(members: list[tuple[np.ndarray, float]]) -> None:
+    weights = [weight for _, weight in members]
+    mean = span_probabilities(mean_marginals([table for table, _ in members], weights))
+    every = [span_probabilities(table) for table, _ in members]
+    assert mean.keys() == {span for table in every for span in table}
+    for span, probability in mean.items():
+        known = [table.get(span, 0.0) for table in every]
+        assert probability == pytest.approx(np.average(known, weights=weights))
+
+
+def random_tree(random: np.random.Generator, start: int, end: int, top: bool = True) -> Tree:
+    """A tree over words that are called by their place, with some chains of labels."""
+    if end - start == 1:
+        tree = Tree(str(random.choice(list("tu"))), str(start))
+    else:
+        split = int(random.integers(start + 1, end))
+        parts = [random_tree(random, *span, top=False) for span in ((start, split), (split, end))]
+        # A node without a label of its own leaves its children to its parent.
+        children = [c for part in parts for c in (part.children if part.label == "-" else [part])]
+        tree = Tree("-" if not top and random.random() < 0.4 else "A", children)
+    for label in "BC":
+        if tree.label != "-" and random.random() < 0.3:
+            tree = Tree(label, [tree])
+    return tree
+
+
+@pytest.mark.parametrize("seed", range(25))
+def test_no_tree_gains_more_than_the_covering_one(seed: int) -> None:
+    random = np.random.default_rng(seed)
+    words = int(random.integers(1, 5))
+    trees = [random_tree(random, 0, words) for _ in range(2)]
+    rows = {span for tree in trees for span in tree.spans(preterminals=True)}
+    rows |= {
+        ("C", start, end)
+        for start, end in itertools.combinations(range(words + 1), 2)
+        if random.random() < 0.3
+    }
+    labels, starts, ends = zip(*sorted(rows), strict=True)
+    coverage = Coverage(marginal_table(starts, ends, labels, random.random(len(rows))), trees, TAGS)
+    (found,) = maximal_coverage_trees([coverage])
+    assert found.words() == trees[0].words()
+    assert set(found.spans()) <= rows
+    assert coverage.gain(found) == pytest.approx(most_gain(coverage, words))
+    for place, tag in enumerate(found.tags()):
+        known = {other: coverage.probabilities.get((other, place, place + 1), 0) for other in TAGS}
+        assert known[tag] == max(known.values())
+
+
+def most_gain(coverage: Coverage, words: int) -> float:
+    """By trying every set of spans that do not cross, and every choice of labels for them."""
+    choices: dict[tuple[int, int], set[tuple[str, ...]]] = {}
+    for label, start, end in coverage.probabilities:
+        if end - start < words and not (end - start == 1 and label in TAGS):
+            choices.setdefault((start, end), set()).add((label,))
+    for tree in coverage.trees:
+        chains: dict[tuple[int, int], tuple[str, ...]] = {(0, words): ()}
+        for label, start, end in tree.spans():
+            chains[start, end] = (*chains.get((start, end), ()), label)
+        for span, chain in chains.items():
+            choices.setdefault(span, set()).add(chain)
+    gains = {
+        span: max(
+            sum(coverage.probabilities.get((label, *span), 0) - BRACKET_COST for label in chain)
+            for chain in chains
+        )
+        for span, chains in choices.items()
+    }
+    whole = gains.pop((0, words))
+    best = 0.0
+    for count in range(len(gains) + 1):
+        for spans in itertools.combinations(gains, count):
+            crossing = any(
+                a < c < b < d or c < a < d < b
+                for (a, b), (c, d) in itertools.combinations(spans, 2)
+            )
+            if not crossing:
+                best = max(best, sum(gains[span] for span in spans))
+    return whole + best
+
+
+def test_chains_of_labels_are_scored_as_one() -> None:
+    tree = Tree.from_string("(ROOT (S (t it) (u rained)))")
+    coverage = Coverage(tree_marginals(tree), [tree], TAGS)
+    scores, chains = coverage.scores()
+    assert chains == [(), ("ROOT", "S")]
+    assert (scores.length, scores.start, scores.end, scores.label) == (2, (0,), (2,), [1])
+    assert scores.score == pytest.approx((2 * (1 - BRACKET_COST),))
+    assert coverage.gain(tree) == pytest.approx(2 * (1 - BRACKET_COST))
+
+
+def test_a_word_without_a_probable_tag_has_that_of_the_first_tree() -> None:
+    tree = Tree.from_string("(S (t it) (u rained))")
+    table = marginal_table([0, 0, 0], [2, 1, 1], ["S", "t", "u"], [1.0, 0.25, 0.75])
+    assert Coverage(table, [tree], TAGS).best_tags() == ["u", "u"]
+
+
+def test_no_sentences_give_no_trees() -> None:
+    assert maximal_coverage_trees([]) == []
