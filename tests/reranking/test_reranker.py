@@ -13,7 +13,7 @@ from scipy import optimize, sparse
 import lpcfg
 from lpcfg import InputError, ModelFileError, Reranker, Tree, Treebank
 from lpcfg.cli.main import main
-from lpcfg.evaluation.counts import Brackets
+from lpcfg.evaluation.counts import BracketCounts
 from lpcfg.io.model_file import write_model_file
 from lpcfg.reranking._features import extract_features
 from lpcfg.reranking._log_linear import Choices, fit_weights
@@ -158,7 +158,7 @@ def test_where_nothing_is_right_the_oracle_takes_fewest_brackets() -> None:
 def test_trees_without_brackets_that_count_are_equally_good() -> None:
     stop = Tree("ROOT", [Tree(".", ".")])
     first, second = candidate_brackets([stop, stop], stop)
-    assert first == second == Brackets()
+    assert first == second == BracketCounts()
 
 
 def test_a_preference_is_learnt_from_the_words() -> None:

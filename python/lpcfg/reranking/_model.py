@@ -10,7 +10,7 @@ import scipy
 from numpy.typing import NDArray
 
 from lpcfg.errors import InputError
-from lpcfg.evaluation.counts import Brackets
+from lpcfg.evaluation.counts import BracketCounts
 from lpcfg.reranking._features import FeatureRows, extract_features
 from lpcfg.reranking._log_linear import Choices, fit_weights
 from lpcfg.reranking.candidates import Candidates, candidate_brackets
@@ -58,9 +58,9 @@ class RerankerSamples:
     rows: list[FeatureRows] = field(default_factory=list)
     distinct: list[NDArray[np.uint32]] = field(default_factory=list)
     scores: list[NDArray[np.float64]] = field(default_factory=list)
-    brackets: list[Brackets] = field(default_factory=list)
+    brackets: list[BracketCounts] = field(default_factory=list)
     #: Those of the first candidate of every sentence.
-    first: Brackets = field(default_factory=Brackets)
+    first: BracketCounts = field(default_factory=BracketCounts)
 
     def add(self, sentences: Sequence[Candidates], gold: Sequence[Tree], n_jobs: int = -1) -> None:
         """Add sentences; those whose candidates are all equally good teach nothing."""

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg.errors import InputError
-from lpcfg.evaluation.bracketing import outline
-from lpcfg.evaluation.counts import Brackets
+from lpcfg.evaluation.bracketing import Bracketing
+from lpcfg.evaluation.counts import BracketCounts
 from lpcfg.evaluation.evalb_parameters import NEW
 from lpcfg.evaluation.scores import evaluate
 from lpcfg.evaluation.strict import compare_strictly
@@ -154,16 +154,16 @@ def _scores(
     return np.nan_to_num(rows, posinf=0.0, neginf=0.0)
 
 
-def candidate_brackets(trees: Iterable[Tree], gold: Tree) -> list[Brackets]:
+def candidate_brackets(trees: Iterable[Tree], gold: Tree) -> list[BracketCounts]:
     """The brackets of each candidate tree of a sentence, and those that are right.
 
     >>> gold = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")
     >>> candidate_brackets([Tree.from_string("(S (PRP it) (VP (VBD rained)))")], gold)
-    [Brackets(matched=2, gold=3, predicted=2)]
+    [BracketCounts(matched=2, gold=3, predicted=2)]
     """
-    outlined = outline(gold)
-    results = (compare_strictly(outlined, outline(tree), NEW) for tree in trees)
-    return [Brackets(len(r.matched), len(r.gold), len(r.predicted)) for r in results]
+    gold_brackets = Bracketing.of(gold)
+    results = (compare_strictly(gold_brackets, Bracketing.of(tree), NEW) for tree in trees)
+    return [BracketCounts(len(r.matched), len(r.gold), len(r.predicted)) for r in results]
 
 
 def oracle_f1(candidates: Iterable[Sequence[Tree]], gold: Sequence[Tree]) -> float:
