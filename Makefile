@@ -59,8 +59,8 @@ demo: $(INSTALLED)
 test: lint cargo-test pytest
 
 lint: $(INSTALLED)
-	$(BIN)/ruff format --check python tests benches
-	$(BIN)/ruff check python tests benches
+	$(BIN)/ruff format --check python tests benches conftest.py
+	$(BIN)/ruff check python tests benches conftest.py
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest lpcfg._core --ignore-disjoint-bases

@@ -116,20 +116,18 @@ def evaluate_parser(
 ) -> Evaluation:
     r"""Parse the sentences of gold trees and score the result.
 
-    Args:
-        parser: any parser: a :class:`~lpcfg.Parser`, an ensemble, a CRF or a reranker.
-        gold: one tree or more, cleaned as the treebank of the grammar was.
-        input: what the parser is given: ``"words"`` (the default), gold ``"tags"`` alone, or
-            ``"both"``.
-        parameters: EVALB parameters; by default those of new.prm.
-        progress: wraps the iterator of parses, for instance to show a progress bar.
+    - ``parser``: any parser: a :class:`~lpcfg.Parser`, an ensemble, a CRF or a reranker.
+    - ``gold``: one tree or more, cleaned as the treebank of the grammar was.
+    - ``input``: what the parser is given: ``"words"`` (the default), gold ``"tags"`` alone, or
+      ``"both"``.
+    - ``parameters``: EVALB parameters; by default those of new.prm.
+    - ``progress``: wraps the iterator of parses, for instance to show a progress bar.
 
     >>> from lpcfg import Grammar, Parser
     >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> gold = [Tree.from_string("(S (NP it) (VP rained))")]
     >>> evaluate_parser(Parser(grammar), gold).scores.f1
     100.0
-
     """
     if input not in INPUTS:
         raise InputError(f"input must be one of {', '.join(INPUTS)}, not {input!r}")

@@ -242,13 +242,12 @@ def evaluate(
 ) -> Scores:
     """Score predicted trees against gold ones.
 
-    Args:
-        gold: the trees of the treebank.
-        predicted: as many, in the same order. A prediction is a tree, a sequence of trees where a
-            parser found fragments only, or None (or a tree without words) where it found nothing.
-        parameters: EVALB parameters: ``"new"`` (the default), ``"COLLINS"``, the path of a .prm
-            file, or an object. LABELED and QUOTE_LABEL affect the scores of EVALB alone; MAX_ERROR
-            and DEBUG affect the report of :func:`lpcfg.evaluation.evalb.evalb` and no score.
+    - ``gold``: the trees of the treebank.
+    - ``predicted``: as many, in the same order. A prediction is a tree, a sequence of trees where a
+      parser found fragments only, or None (or a tree without words) where it found nothing.
+    - ``parameters``: EVALB parameters: ``"new"`` (the default), ``"COLLINS"``, the path of a .prm
+      file, or an object. LABELED and QUOTE_LABEL affect the scores of EVALB alone; MAX_ERROR
+      and DEBUG affect the report of :func:`lpcfg.evaluation.evalb.evalb` and no score.
 
     >>> from lpcfg.treebank.tree import Tree
     >>> rain, fell = Tree("NP", [Tree("NN", "rain")]), Tree("VBD", "fell")
@@ -261,7 +260,6 @@ def evaluate(
     EVALB, up to 40 words          1     100.00   75.00  85.71   0.00 100.00
     coverage 50.00: 1 of 2 failed
       sentence 2: there is no tree
-
     """
     chosen = find_parameters(parameters)
     pairs = in_pairs(gold, predicted)

@@ -77,16 +77,14 @@ def evaluate_tagger(
 ) -> TagScores:
     """Tag the words of a treebank and compare with its tags.
 
-    Args:
-        tagger: a fitted tagger.
-        treebank: one tree or more.
-        progress: wraps the iterator of tagged sentences, for instance to show a progress bar.
+    - ``tagger``: a fitted tagger.
+    - ``treebank``: one tree or more.
+    - ``progress``: wraps the iterator of tagged sentences, for instance to show a progress bar.
 
     >>> from lpcfg import Tree
     >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
     >>> evaluate_tagger(Tagger().fit(treebank), treebank).accuracy
     100.0
-
     """
     if len(treebank) == 0:
         raise TreebankError("there are no trees to evaluate on")
