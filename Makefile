@@ -17,7 +17,7 @@ SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock $(shell find rust/src 
 help:
 	@echo "make demo   build, install into .venv, then train, parse, score and draw on embedded data"
 	@echo "make test   the same set-up, then linters, cargo test and pytest"
-	@echo "make lint   ruff, mypy, stubtest, cargo fmt, clippy"
+	@echo "make lint   ruff, import-linter, mypy, stubtest, cargo fmt, clippy"
 	@echo "make bench  criterion benches of the core, then training and parsing on real data if present"
 	@echo "make wheel  a release wheel in dist/"
 	@echo "make clean  remove everything that these have made"
@@ -59,8 +59,9 @@ demo: $(INSTALLED)
 test: lint cargo-test pytest
 
 lint: $(INSTALLED)
-	$(BIN)/ruff format --check python tests benches
-	$(BIN)/ruff check python tests benches
+	$(BIN)/ruff format --check python tests benches conftest.py
+	$(BIN)/ruff check python tests benches conftest.py
+	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest lpcfg._core --ignore-disjoint-bases
 	$(CARGO) fmt $(MANIFEST) --check

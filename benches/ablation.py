@@ -10,7 +10,7 @@ from dataclasses import replace
 from statistics import mean
 from typing import NamedTuple
 
-from development import print_row, score, training
+from development import no_options, print_row, score, training
 from tqdm import tqdm
 
 from lpcfg import LexiconOptions, SpectralCut, SpectralEstimator, Transform
@@ -102,6 +102,7 @@ class Paths:
 
 
 def main() -> None:
+    no_options(__doc__)
     found: dict[str, list[float]] = {}
     backbones: dict[tuple[object, ...], float] = {}
     paths = Paths()

@@ -4,14 +4,12 @@ Run from the top of the repository: .venv/bin/python benches/aggregate_bigram.py
 """
 
 import argparse
-import os
 import time
 from itertools import pairwise
-from pathlib import Path
+
+from development import SHARED
 
 from lpcfg.lm import AggregateBigram
-
-SHARED = Path(os.environ.get("LPCFG_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 
 # Perplexity on the second half of the development part, and iterations.
 PAPER = {

@@ -10,7 +10,7 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-from development import print_row, score, training
+from development import no_options, print_row, score, training
 
 from lpcfg import ClusteringEstimator, EMEstimator, Transform, save
 
@@ -36,6 +36,7 @@ def timed(estimate, *arguments):
 
 
 if __name__ == "__main__":
+    no_options(__doc__)
     head = ("", "F1", "values of rules", "of words", "MB", "CPU s", "sentences / CPU s")
     print_row(*head)
     print_row(*["---"] * len(head))

@@ -1,6 +1,6 @@
 """Draw how spectral estimates of a known L-PCFG approach the truth, into docs/convergence.svg.
 
-The grammar is the ambiguous one of tests/latent_trees.py, with two states a symbol.
+The grammar is the ambiguous one of tests/support/latent_trees.py, with two states a symbol.
 Run from the top of the repository, with matplotlib: .venv/bin/python benches/convergence.py
 """
 
@@ -10,11 +10,18 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+from development import no_options
 
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY / "tests"))
 
-from latent_trees import UNSMOOTHED, estimator, sample, span_distance, tree_distance  # noqa: E402
+from support.latent_trees import (  # noqa: E402
+    UNSMOOTHED,
+    estimator,
+    sample,
+    span_distance,
+    tree_distance,
+)
 
 SIZES = [300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000]
 SEEDS = range(5)
@@ -60,4 +67,5 @@ def draw(found, path):
 
 
 if __name__ == "__main__":
+    no_options(__doc__)
     draw(measure(), REPOSITORY / "docs" / "convergence.svg")

@@ -3,11 +3,10 @@
 Run from the top of the repository: .venv/bin/python benches/default_model.py
 """
 
-import os
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
+from development import SHARED, no_options
 
 from lpcfg import (
     Cleaning,
@@ -22,13 +21,12 @@ from lpcfg import (
 from lpcfg.datasets.embedded import default_model
 from lpcfg.treebank.reader import ReadReport, read_forest
 
-SHARED = Path(os.environ.get("LPCFG_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 GENRES = ("academic", "bio", "court", "interview", "news", "voyage")
 
 # Smaller tables than the defaults of the estimator give, so that the model stays under 5 MB.
 LEXICON = LexiconOptions(prune=1.2e-3)
 CYCLES = 2
-LEAST_PARAMETER = 1e-5
+MIN_PARAMETER = 1e-5
 
 
 def allowed_trees():
@@ -46,13 +44,14 @@ def allowed_trees():
 
 
 def main():
+    no_options(__doc__)
     if not (SHARED / "treebanks").is_dir():
         print(f"no treebanks in {SHARED}: set LPCFG_SHARED to the folder that holds them")
         return
     treebank = Treebank.from_trees(allowed_trees(), transform=SplitMergeEstimator.transform)
     grammar = SplitMergeEstimator(cycles=CYCLES, lexicon=LEXICON).fit(treebank).grammar_
     tensors = grammar.latent.dense(grammar.binary_rules)
-    kept = np.where(tensors.binary < LEAST_PARAMETER, np.float32(0), tensors.binary)
+    kept = np.where(tensors.binary < MIN_PARAMETER, np.float32(0), tensors.binary)
     latent = replace(tensors, binary=kept).sparse(grammar.binary_rules, density=0.5)
     # Single precision halves the largest array.
     rounded = grammar.lexicon.probabilities.astype(np.float32).astype(np.float64)

@@ -4,6 +4,7 @@ It is looked for as ``treebanks/gum/{train,dev}.mrg`` below the folder that the 
 variable LPCFG_SHARED names (default: ``shared`` next to the repository).
 """
 
+import argparse
 import os
 import sys
 import time
@@ -15,6 +16,12 @@ from lpcfg.treebank.reader import read_forest
 
 SHARED = Path(os.environ.get("LPCFG_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 GUM = SHARED / "treebanks" / "gum"
+
+
+def no_options(description: str) -> None:
+    """Refuse options but ``--help``, which says what a script measures without measuring it."""
+    formatter = argparse.RawDescriptionHelpFormatter
+    argparse.ArgumentParser(description=description, formatter_class=formatter).parse_args()
 
 
 def training(transform: Transform) -> Treebank:

@@ -15,7 +15,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import time
 
 import numpy as np
-from development import print_row
+from development import no_options, print_row
 from hmmlearn.hmm import CategoricalHMM
 
 from lpcfg import HMM
@@ -69,6 +69,7 @@ def measure(fit, start, sequences):
 
 
 def main():
+    no_options(__doc__)
     print_row("states", "symbols", "ms", "hmmlearn, scaled, ms", "ratio", "in logs, ms", "ratio")
     print_row(*["---"] * 7)
     for states, symbols in SIZES:

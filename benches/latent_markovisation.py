@@ -3,7 +3,7 @@
 Run from the top of the repository: .venv/bin/python benches/latent_markovisation.py
 """
 
-from development import print_row, score, training
+from development import no_options, print_row, score, training
 
 from lpcfg import SpectralEstimator, Transform
 
@@ -20,6 +20,7 @@ def transforms():
 
 
 def main():
+    no_options(__doc__)
     print_row("trees", "symbols", "rules", "PCFG F1", "/ CPU s", "L-PCFG F1", "/ CPU s")
     print_row(*["---"] * 7)
     for name, transform in transforms():

@@ -1,4 +1,4 @@
-"""Combinations of everything there is on GUM dev, as a table: members, F1, oracle F1, speed.
+"""Ensembles of all kinds of models on GUM dev, as a table: members, F1, oracle F1, speed.
 
 Run from the top of the repository: .venv/bin/python benches/many_models.py FOLDER
 
@@ -47,13 +47,13 @@ FAMILIES = {
     "spectral-left-parent": 2,
     "clustering-right-h1": 2,
     "clustering-left-h1": 2,
-    "span-right-h1": 1,
-    "span-right-parent": 1,
-    "span-left-parent": 1,
+    "crf-right-h1": 1,
+    "crf-right-parent": 1,
+    "crf-left-parent": 1,
 }
 
-#: A model of the words at the borders of spans is worth several others, which are more alike.
-SPAN_WEIGHT = 4
+#: A CRF is worth several of the other models, whose errors are more alike.
+CRF_WEIGHT = 4
 
 
 def estimator(family: str, seed: int):
@@ -62,7 +62,7 @@ def estimator(family: str, seed: int):
         return SpectralEstimator(random_state=seed)
     if family.startswith("clustering"):
         return ClusteringEstimator(states=(32, 32), restarts=1, random_state=seed)
-    if family.startswith("span"):
+    if family.startswith("crf"):
         return CRFEstimator(random_state=seed, n_jobs=1)
     return SplitMergeEstimator(
         cycles=4 if family.endswith("h1") else 3, random_state=seed, n_jobs=1
@@ -70,7 +70,7 @@ def estimator(family: str, seed: int):
 
 
 def weight(family: str) -> float:
-    return FAMILIES[family] * (SPAN_WEIGHT if family.startswith("span") else 1)
+    return FAMILIES[family] * (CRF_WEIGHT if family.startswith("crf") else 1)
 
 
 def transform(family: str) -> Transform:
@@ -164,9 +164,9 @@ def main() -> None:
         "split-merge, left": [name for name in FAMILIES if "merge-left" in name],
         "spectral": [name for name in FAMILIES if "spectral" in name],
         "clustering": [name for name in FAMILIES if "clustering" in name],
-        "span": [name for name in FAMILIES if "span" in name],
+        "crf": [name for name in FAMILIES if "crf" in name],
         "split-merge": [name for name in FAMILIES if "split" in name],
-        "all but span": [name for name in FAMILIES if "span" not in name],
+        "all but crf": [name for name in FAMILIES if "crf" not in name],
         "all": list(FAMILIES),
     }
     made = {}
@@ -177,7 +177,7 @@ def main() -> None:
             count = sum(FAMILIES[member] for member in members)
             made[name, way] = combined(f"{count} grammars: {name}", parts, weights, way)
     # Hierarchies: groups that are combined in one way, then together in another.
-    names = ["split-merge, right", "split-merge, left", "spectral", "clustering", "span"]
+    names = ["split-merge, right", "split-merge, left", "spectral", "clustering", "crf"]
     parts = [made[name, "posteriors"] for name in names]
     for way in ("trees", "posteriors"):
         combined("the first five of these, each by posteriors", parts, [1.0] * 5, way)

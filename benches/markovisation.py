@@ -3,10 +3,10 @@
 Run from the top of the repository: .venv/bin/python benches/markovisation.py
 """
 
-import os
 import time
 from dataclasses import replace
-from pathlib import Path
+
+from development import SHARED, no_options
 
 from lpcfg import (
     Cleaning,
@@ -19,8 +19,6 @@ from lpcfg import (
     read_trees,
 )
 from lpcfg.parsing.options import DECODERS
-
-SHARED = Path(os.environ.get("LPCFG_SHARED", Path(__file__).resolve().parents[2] / "shared"))
 
 UNARY_RULES = {
     "collapse_root": False,
@@ -67,6 +65,7 @@ def report(name, train, lexicon, gold, decoder="max-f1"):
 
 
 def main():
+    no_options(__doc__)
     folder = SHARED / "treebanks" / "gum"
     if not folder.is_dir():
         print(f"no treebank in {folder}: set LPCFG_SHARED to the folder that holds treebanks/gum")

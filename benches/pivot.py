@@ -1,4 +1,4 @@
-"""EM from noise and from pivots on GUM, as in table 1 of Cohen & Collins (2014).
+"""EM from random starts and from pivots on GUM, as in table 1 of Cohen & Collins (2014).
 
 Prints F1 on the development part by iteration, and draws it into docs/pivot.svg.
 Run from the top of the repository, with matplotlib: .venv/bin/python benches/pivot.py
@@ -26,7 +26,7 @@ def measure(treebank, states, name, last):
     spent = 0.0  # on parsing, which is not training
     started = time.process_time()
     # Rare symbols have fewer states: all of them from a dozen nodes a state on.
-    chosen = {"states": (states, states), "many": 12 * states}
+    chosen = {"states": (states, states), "full_count": 12 * states}
     first = lpcfg.PivotEstimator(**chosen) if name == "pivot+EM" else lpcfg.PCFGEstimator()
     start = first.fit(treebank).grammar_
     trees = LatentTrees(treebank, start, n_jobs=1)
@@ -74,7 +74,7 @@ def draw(found, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--states", type=int, nargs="+", default=[8, 16, 24, 32])
-    parser.add_argument("--em", type=int, default=25, help="iterations of EM from noise")
+    parser.add_argument("--em", type=int, default=25, help="iterations of EM from a random start")
     parser.add_argument("--pivot", type=int, default=8, help="iterations of EM after pivots")
     options = parser.parse_args()
     treebank = training(lpcfg.PivotEstimator.transform)

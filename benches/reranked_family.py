@@ -1,4 +1,4 @@
-"""A reranker over twenty clustering models with noise, in several forms of trees, on GUM dev.
+"""A reranker over twenty clustering models with noise, with several tree transforms, on GUM dev.
 
 Run from the top of the repository: .venv/bin/python benches/reranked_family.py
 
@@ -6,12 +6,12 @@ It takes about twenty minutes of CPU time: the models are learnt four times, onc
 once from all trees, and parse all trees.
 """
 
-from development import gold, print_row, training
+from development import gold, no_options, print_row, training
 
 import lpcfg
 from lpcfg import ClusteringEstimator, NoisyModels, Reranker, Transform
 
-FORMS = [
+TRANSFORMS = [
     Transform(vertical=vertical, binarize=side) for vertical in (0, 1) for side in ("left", "right")
 ]
 
@@ -22,11 +22,12 @@ def row(name, trees):
 
 
 if __name__ == "__main__":
+    no_options(__doc__)
     family = NoisyModels(
-        ClusteringEstimator(restarts=1), transforms=FORMS, features=("compact", "full")
+        ClusteringEstimator(restarts=1), transforms=TRANSFORMS, features=("compact", "full")
     )
     members = tuple(member.alone() for member in family.members())
-    reranker = Reranker([members], candidates=8, folds=3, n_jobs=1).fit(training(FORMS[0]))
+    reranker = Reranker([members], candidates=8, folds=3, n_jobs=1).fit(training(TRANSFORMS[0]))
     words = [tree.words() for tree in gold()]
     print_row("combined by", "F1", "exact")
     print_row(*["---"] * 3)

@@ -6,7 +6,7 @@ Times are CPU seconds of one thread, the least of three runs, tagging included.
 
 import time
 
-from development import GUM, training
+from development import GUM, no_options, training
 
 from lpcfg import (
     Parser,
@@ -25,6 +25,7 @@ RUNS = 3
 
 
 def main():
+    no_options(__doc__)
     train = training(Transform())
     dev = Treebank.read(GUM / "dev.mrg")
     started = time.process_time()

@@ -19,11 +19,11 @@ from pathlib import Path
 from statistics import mean, median
 from typing import Any
 
+from development import SHARED, no_options
+
 import lpcfg
 from lpcfg.treebank.reader import ReadReport, read_forest
 
-REPOSITORY = Path(__file__).resolve().parent.parent
-SHARED = Path(os.environ.get("LPCFG_SHARED", REPOSITORY.parent / "shared"))
 LENGTHS = range(10, 101, 10)
 SENTENCES_OF_A_LENGTH = 20
 
@@ -159,7 +159,8 @@ TASKS: dict[str, Callable[..., Figures]] = {
 }
 
 if __name__ == "__main__":
-    if len(sys.argv) == 1:
+    if sys.argv[1:2] not in [[task] for task in TASKS]:
+        no_options(__doc__)
         sys.exit(main())
     results = TASKS[sys.argv[1]](*sys.argv[2:])
     # Linux counts in kilobytes, macOS in bytes.

@@ -1,13 +1,17 @@
 """The command line as a program: pipes, signals, exit codes, encodings."""
 
+import importlib
 import os
+import pkgutil
+import re
 import signal
 import subprocess
 import sys
 
 import pytest
 
-from lpcfg import Tree, embedded_trees, save
+from lpcfg import Tree, cli, embedded_trees, save
+from lpcfg.cli.main import TASKS, main
 from support.grammars import embedded_grammar
 
 COMMAND = [sys.executable, "-m", "lpcfg"]
@@ -34,14 +38,80 @@ def test_exit_codes(model):
     assert (failed.returncode, failed.stdout) == (1, b"")
     assert failed.stderr == b"lpcfg: missing.lpcfg: No such file or directory\n"
     assert run("parse", "--unheard-of").returncode == 2
-    assert run().returncode == 2
 
 
-def test_commands_start_without_what_only_training_needs():
+def modules_after(code, *arguments):
+    """The top-level names of the modules that are loaded once a program has run."""
+    report = "import atexit, sys; atexit.register(lambda: print(*sys.modules, file=sys.stderr)); "
+    done = subprocess.run(
+        [sys.executable, "-c", report + code, *arguments], capture_output=True, check=True
+    )
+    return {name.partition(".")[0] for name in done.stderr.decode().split()}
+
+
+@pytest.mark.parametrize(
+    ("code", "arguments"),
+    [
+        ("import lpcfg", ()),
+        ("import lpcfg; dir(lpcfg)", ()),
+        ("from lpcfg.cli.main import main; main()", ("--help",)),
+        ("from lpcfg.cli.main import main; main()", ("--version",)),
+    ],
+)
+def test_help_and_the_import_are_quick_because_they_load_no_numerical_library(code, arguments):
+    loaded = modules_after(code, *arguments)
+    assert "lpcfg" in loaded
+    assert not loaded & {"numpy", "scipy", "sklearn", "tqdm"}
+
+
+def test_parsing_starts_without_what_only_training_needs():
     """These modules take several times as long to load as all others together."""
-    asked = "import lpcfg.cli.main, sys; print({'sklearn', 'scipy.optimize'} & sys.modules.keys())"
-    found = subprocess.run([sys.executable, "-c", asked], capture_output=True, check=True)
-    assert found.stdout.strip() == b"set()"
+    code = "import sys; import lpcfg.cli.parse; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
+    assert not {"sklearn", "scipy.optimize"} & set(done.stdout.decode().split())
+
+
+def help_of(capsys, *command):
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main([*command, "--help"])
+    return capsys.readouterr().out
+
+
+def test_help_lists_every_command_with_the_line_that_its_own_help_opens_with(capsys):
+    overview = help_of(capsys)
+    for task, commands in TASKS.items():
+        assert f"\n{task}:\n" in overview
+        for name, command in commands.items():
+            assert re.search(rf"^  {name} +{re.escape(command.help)}$", overview, re.MULTILINE)
+            own = help_of(capsys, name)
+            assert own.startswith(f"usage: lpcfg {name} ")
+            assert command.help in " ".join(own.split())
+
+
+def test_every_module_that_declares_a_command_is_listed():
+    declared = {
+        module.name
+        for module in pkgutil.iter_modules(cli.__path__, "lpcfg.cli.")
+        if hasattr(importlib.import_module(module.name), "add")
+    }
+    assert {command.module for group in TASKS.values() for command in group.values()} == declared
+
+
+@pytest.mark.parametrize(
+    ("arguments", "usage", "problem"),
+    [
+        ([], "lpcfg [-h]", "required: command"),
+        (["sing"], "lpcfg [-h]", "invalid choice: 'sing'"),
+        (["parse", "--unheard-of"], "lpcfg parse [-h]", "unrecognized arguments: --unheard-of"),
+    ],
+)
+def test_mistakes_are_explained_with_the_usage_of_the_command(arguments, usage, problem, capsys):
+    with pytest.raises(SystemExit, match=r"^2$"):
+        main(arguments)
+    printed = capsys.readouterr()
+    assert printed.out == ""
+    assert printed.err.startswith(f"usage: {usage}")
+    assert problem in printed.err
 
 
 def test_commands_in_a_pipe(tmp_path):

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 
 from lpcfg.errors import InputError
-from lpcfg.evaluation._evalb import Status, compare
-from lpcfg.evaluation.bracketing import outline, phrase_label
+from lpcfg.evaluation._evalb_comparison import Status, compare
+from lpcfg.evaluation.bracketing import Bracketing, phrase_label
 from lpcfg.evaluation.evalb import HEADING, evalb
 from lpcfg.evaluation.evalb_parameters import (
     COLLINS,
@@ -27,7 +27,7 @@ needs_shared = pytest.mark.skipif(not SHARED.is_dir(), reason=f"needs the EVALB 
 
 
 def score(gold, predicted, parameters=NEW):
-    return compare(outline(tree(gold)), outline(tree(predicted)), parameters)
+    return compare(Bracketing.of(tree(gold)), Bracketing.of(tree(predicted)), parameters)
 
 
 def shared_report(name, parameters):
@@ -179,7 +179,7 @@ def test_a_label_equivalent_to_a_deleted_one_is_deleted():
 def test_labels_are_cut_and_tags_are_not():
     result = score("(NP-SBJ (NN-A a))", "(NP=2 (NN-B a))")
     assert result.exact
-    assert result.tags == 0
+    assert result.correct_tags == 0
 
 
 def test_roots_count_unless_deleted():
@@ -196,7 +196,7 @@ def test_a_quotation_mark_deleted_on_one_side_is_put_back(gold_tag, test_tag):
     result = score(text.format(gold_tag), text.format(test_tag))
     assert result.status == Status.VALID
     assert (result.matched, result.gold, result.predicted) == (4, 4, 4)
-    assert (result.words, result.tags) == (4, 3)
+    assert (result.words, result.correct_tags) == (4, 3)
     assert score(text.format(gold_tag), text.format(test_tag), COLLINS).status == Status.ERROR
 
 
@@ -204,7 +204,7 @@ def test_two_quotation_marks_are_put_back():
     text = "(TOP (S ({0} ') (NP (NN rain)) ({0} ') (VP (VBD fell))))"
     result = score(text.format("''"), text.format("POS"))
     assert result.exact
-    assert (result.words, result.tags) == (4, 2)
+    assert (result.words, result.correct_tags) == (4, 2)
 
 
 def test_fragments_and_missing_trees():
@@ -233,7 +233,7 @@ def test_no_limits():
     deep = words[-1]
     for word in reversed(words[:-1]):
         deep = Tree("NP", [word, deep])
-    result = compare(outline(deep), outline(deep), NEW)
+    result = compare(Bracketing.of(deep), Bracketing.of(deep), NEW)
     assert (result.matched, result.words) == (1499, 1500)
 
 
@@ -273,9 +273,9 @@ def test_parameter_files(tmp_path):
         ("QUOTE_LABEL a b", "takes one label, not 'a b'"),
         ("EQ_LABEL ADVP", "takes two values, not 'ADVP'"),
         ("EQ_WORD a b c", "takes two values, not 'a b c'"),
-        ("MAX_ERROR ten", "takes a whole number, not 'ten'"),
-        ("CUTOFF_LEN -1", "takes a whole number, not '-1'"),
-        ("DEBUG \N{SUPERSCRIPT TWO}", "takes a whole number"),
+        ("MAX_ERROR ten", "takes an integer, not 'ten'"),
+        ("CUTOFF_LEN -1", "takes an integer, not '-1'"),
+        ("DEBUG \N{SUPERSCRIPT TWO}", "takes an integer"),
         ("LABELED 2", "LABELED is 0"),
         ("  DEBUG 1", "beginning of its line"),
     ],
@@ -317,7 +317,7 @@ def naive_brackets(node):
 def test_matches_and_crossings_by_brute_force(pair):
     gold, _ = naive_brackets(pair[0])
     predicted, words = naive_brackets(pair[1])
-    result = compare(outline(pair[0]), outline(pair[1]), NEW)
+    result = compare(Bracketing.of(pair[0]), Bracketing.of(pair[1]), NEW)
     if not words:
         assert result.status == Status.SKIP
         return
@@ -328,13 +328,13 @@ def test_matches_and_crossings_by_brute_force(pair):
     assert result.matched == (Counter(gold) & Counter(predicted)).total()
     assert (result.gold, result.predicted) == (len(gold), len(predicted))
     assert result.crossing == crossing
-    assert result.tags == result.words == len(words)
+    assert result.correct_tags == result.words == len(words)
 
 
 @quick
 @given(gold_and_predicted())
 def test_a_sentence_is_valid_or_empty(pair):
-    result = compare(outline(pair[0]), outline(pair[1]), NEW)
+    result = compare(Bracketing.of(pair[0]), Bracketing.of(pair[1]), NEW)
     if result.status == Status.VALID:
         assert 0 <= result.matched <= min(result.gold, result.predicted)
         assert result.crossing <= result.predicted - result.matched

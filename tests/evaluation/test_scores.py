@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lpcfg.errors import InputError
-from lpcfg.evaluation.bracketing import outline
-from lpcfg.evaluation.counts import Brackets
+from lpcfg.evaluation.bracketing import Bracketing
+from lpcfg.evaluation.counts import BracketCounts
 from lpcfg.evaluation.evalb_parameters import COLLINS, NEW, EvalbParameters
 from lpcfg.evaluation.scores import Failure, Scores, evaluate
 from lpcfg.evaluation.strict import compare_strictly
@@ -35,21 +35,21 @@ def test_worked_out_by_hand():
     assert scores.precision == 50.0
     assert scores.recall == 30.0
     assert scores.f1 == pytest.approx(37.5)
-    assert scores.unlabelled == Brackets(7, 20, 12)
+    assert scores.unlabelled == BracketCounts(7, 20, 12)
     assert scores.exact_match == 20.0
     assert scores.coverage == 40.0
-    assert (scores.total.words, scores.total.tags) == (20, 8)
+    assert (scores.total.words, scores.total.correct_tags) == (20, 8)
     assert scores.failures == (
         Failure(3, "there is no tree"),
         Failure(4, "word 2 is 'rain' in the gold tree and 'snow' in the predicted one"),
         Failure(5, "the gold tree has 5 words, the predicted one 3"),
     )
     assert scores.by_label == {
-        "NP": Brackets(1, 5, 3),
-        "NX": Brackets(0, 0, 1),
-        "S": Brackets(2, 5, 3),
-        "VP": Brackets(2, 5, 3),
-        "ADVP/PRT": Brackets(1, 5, 2),
+        "NP": BracketCounts(1, 5, 3),
+        "NX": BracketCounts(0, 0, 1),
+        "S": BracketCounts(2, 5, 3),
+        "VP": BracketCounts(2, 5, 3),
+        "ADVP/PRT": BracketCounts(1, 5, 2),
     }
     # EVALB drops the second for its full stop, and counts ROOT, which it need not find.
     assert (scores.evalb.sentences, scores.evalb.errors, scores.evalb.skips) == (5, 3, 1)
@@ -78,7 +78,7 @@ def test_gold_tags_decide_what_is_punctuation():
     for predicted, right_tags in ((tagged_comma, 2), (deleted_word, 1)):
         scores = evaluate([gold], [predicted])
         assert scores.f1 == scores.exact_match == scores.coverage == 100.0
-        assert scores.total.tags == right_tags
+        assert scores.total.correct_tags == right_tags
         assert scores.evalb.errors == 1
 
 
@@ -112,7 +112,7 @@ def test_a_missing_tree_fails_unless_there_is_nothing_to_find(nothing):
 def test_lengths():
     sentences = [Tree("NP", [Tree("NN", "a")] * size) for size in (1, 10, 11, 20, 21, 105)]
     by_length = evaluate(sentences, sentences).by_length
-    assert {bucket: tally.sentences for bucket, tally in by_length.items()} == {
+    assert {bucket: summary.sentences for bucket, summary in by_length.items()} == {
         "1-10": 2,
         "11-20": 2,
         "21-30": 1,
@@ -209,7 +209,7 @@ def test_a_tree_against_itself_is_perfect(pair):
     scores = evaluate(pair, pair)
     assert scores.coverage == scores.exact_match == 100.0
     assert scores.f1 == scores.unlabelled.f1 == (100.0 if scores.total.gold else 0.0)
-    assert scores.total.tags == scores.total.words
+    assert scores.total.correct_tags == scores.total.words
     assert scores.evalb.matched == scores.evalb.gold == scores.evalb.predicted
     assert scores.evalb.errors == 0
 
@@ -240,7 +240,7 @@ def test_matches_by_brute_force(pair):
     kept = {position for position, tag in tags if tag not in parameters.delete_labels}
     gold, _, _ = naive_brackets(pair[0], kept)
     predicted, _, _ = naive_brackets(pair[1], kept)
-    result = compare_strictly(outline(pair[0]), outline(pair[1]), parameters)
+    result = compare_strictly(Bracketing.of(pair[0]), Bracketing.of(pair[1]), parameters)
     by_label = Counter(label for label, _ in (Counter(gold) & Counter(predicted)).elements())
     spans = [Counter(positions for _, positions in side) for side in (gold, predicted)]
     assert not result.failure
@@ -258,4 +258,4 @@ def test_where_evalb_drops_nothing_the_figures_agree(pair):
         ours, evalb = scores.total, scores.evalb
         assert (ours.matched, ours.gold) == (evalb.matched, evalb.gold)
         assert (ours.predicted, ours.exact) == (evalb.predicted, evalb.exact)
-        assert (ours.words, ours.tags) == (evalb.words, evalb.tags)
+        assert (ours.words, ours.correct_tags) == (evalb.words, evalb.correct_tags)

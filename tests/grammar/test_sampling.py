@@ -3,10 +3,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from lpcfg.datasets.embedded import embedded_rules, embedded_trees
 from lpcfg.errors import GrammarError, InputError
-from lpcfg.grammar.notation import Word, read_rules
-from lpcfg.grammar.sampling import expected_length, expected_uses, sample_trees
+from lpcfg.grammar.notation import read_rules
+from lpcfg.grammar.sampling import expected_length, sample_trees
 
 RULES = read_rules(
     """
@@ -76,42 +75,3 @@ def test_grammars_that_cannot_be_sampled_from():
     assert len(sample_trees(growing, 5, max_length=9)) == 5
     with pytest.raises(GrammarError, match="never end"):
         sample_trees(read_rules("S -> S"), 1, max_length=9)
-
-
-def test_embedded_grammar_is_proper_and_ends():
-    rules = embedded_rules()
-    assert rules.start == "ROOT"
-    for left, total in rules.totals().items():
-        assert total == pytest.approx(1, abs=1e-9), left
-    assert np.abs(np.linalg.eigvals(expected_uses(rules))).max() < 1
-    assert 8 <= expected_length(rules) <= 14
-    used = {item for rule in rules.rules for item in rule.right if isinstance(item, str)}
-    assert set(rules.totals()) - used == {"ROOT"}
-    words = {item.text for rule in rules.rules for item in rule.right if isinstance(item, Word)}
-    assert len(words) >= 200
-
-
-def test_embedded_trees():
-    trees = embedded_trees()
-    assert len(trees) == 400
-    assert trees == embedded_trees(400, seed=0)
-    assert all(tree.words()[0][0].isupper() for tree in trees)
-    nodes = [node for tree in trees for node in tree.nodes()]
-    labels = {node.label for node in nodes}
-    assert labels >= {
-        "ROOT",
-        "S",
-        "SQ",
-        "SBARQ",
-        "SBAR",
-        "NP",
-        "VP",
-        "PP",
-        "ADJP",
-        "ADVP",
-        ",",
-        ".",
-    }
-    assert not any("/" in label for label in labels)
-    # No node sits alone under one of the same label, which cleaning would remove.
-    assert not any([child.label for child in node.children] == [node.label] for node in nodes)

@@ -1,4 +1,4 @@
-"""Rerankers: their log-linear model, their features, and candidates by cross fitting."""
+"""Rerankers: what they learn, k-best lists by cross-fitting, and files."""
 
 from __future__ import annotations
 
@@ -8,157 +8,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy import optimize, sparse
 
 import lpcfg
 from lpcfg import InputError, ModelFileError, Reranker, Tree, Treebank
 from lpcfg.cli.main import main
-from lpcfg.evaluation.counts import Brackets
 from lpcfg.io.model_file import write_model_file
-from lpcfg.reranking._features import extract_features
-from lpcfg.reranking._log_linear import Choices, fit_weights
 from lpcfg.reranking._model import RerankerSamples
-from lpcfg.reranking.candidates import SCORES, candidate_brackets, merge_candidates
+from lpcfg.reranking.candidates import SCORES, merge_candidates
 
-
-def random_choices(seed: int, sentences: int = 6, features: int = 4) -> Choices:
-    random = np.random.default_rng(seed)
-    offsets = np.cumsum([0, *random.integers(1, 6, size=sentences)])
-    gains = random.normal(size=offsets[-1])
-    matrix = sparse.random_array((offsets[-1], features), density=0.6, rng=random, format="csr")
-    return Choices(matrix, offsets, gains)
-
-
-@pytest.mark.parametrize("seed", range(5))
-def test_the_gradient_is_that_of_the_loss(seed: int) -> None:
-    choices = random_choices(seed)
-    weights = np.random.default_rng(seed).normal(size=4)
-    numeric = optimize.approx_fprime(weights, lambda point: choices.loss(point, 0.7)[0], 1e-6)
-    np.testing.assert_allclose(choices.loss(weights, 0.7)[1], numeric, atol=1e-4)
-
-
-def test_the_loss_is_minus_the_mean_gain_of_random_choices() -> None:
-    choices = random_choices(3)
-    weights = np.array([0.5, -1.0, 2.0, 0.1])
-    odds = np.exp(choices.features @ weights)
-    bounds = zip(choices.offsets[:-1], choices.offsets[1:], strict=True)
-    expected = sum(np.average(choices.gains[a:b], weights=odds[a:b]) for a, b in bounds)
-    assert np.isclose(choices.loss(weights, 0.0)[0], -expected)
-
-
-def test_scores_far_apart_do_not_overflow() -> None:
-    choices = Choices(sparse.csr_array([[1e4], [-1e4]]), np.array([0, 2]), np.array([0.0, 1.0]))
-    loss, gradient = choices.loss(np.ones(1), 0.0)
-    assert loss == 0.0
-    assert np.isfinite(gradient).all()
-
-
-def test_the_direction_of_known_weights_is_recovered() -> None:
-    random = np.random.default_rng(0)
-    truth = np.array([1.0, -2.0, 0.5, 0.0])
-    sentences, size = 4000, 5
-    features = random.normal(size=(sentences * size, len(truth)))
-    # The largest of scores with Gumbel noise is a draw from the log-linear model.
-    noisy = features @ truth + random.gumbel(size=len(features))
-    chosen = noisy.reshape(sentences, size).argmax(axis=1) + np.arange(sentences) * size
-    gains = np.zeros(len(features))
-    gains[chosen] = 1
-    choices = Choices(sparse.csr_array(features), np.arange(sentences + 1) * size, gains)
-    # To gain most, one chooses the likeliest every time, whatever its odds: only signs and
-    # proportions of weights matter.
-    found = fit_weights(choices, 1.0, 100)
-    cosine = found @ truth / np.linalg.norm(found) / np.linalg.norm(truth)
-    assert cosine > 0.998
-    best = (features @ truth).reshape(sentences, size).argmax(axis=1) + np.arange(sentences) * size
-    assert np.mean(np.array(choices.chosen(found)) == best) > 0.95
-
-
-@pytest.mark.parametrize(
-    ("offsets", "gains", "message"),
-    [
-        ([0], [], "must be sentences"),
-        ([0, 0, 1], [1.0], "a candidate"),
-        ([0, 1], [np.inf], "finite"),
-    ],
-)
-def test_choices_that_make_no_sense_are_refused(
-    offsets: list[int], gains: list[float], message: str
-) -> None:
-    features = sparse.csr_array((len(gains), 2))
-    with pytest.raises(InputError, match=message):
-        Choices(features, np.array(offsets), np.array(gains))
-
-
-FLAT = Tree.from_string(
-    "(S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (PRP it)) (PP (IN in) (NN May))))"
-)
-HIGH = Tree.from_string(
-    "(S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (PRP it))) (PP (IN in) (NN May)))"
-)
-
-
-def counts(trees: list[Tree]) -> list[dict[int, int]]:
-    rows = extract_features([trees], n_jobs=1)
-    return [
-        dict(zip(rows.keys[a:b].tolist(), rows.counts[a:b].tolist(), strict=True))
-        for a, b in zip(rows.offsets[:-1], rows.offsets[1:], strict=True)
-    ]
-
-
-def test_features_are_what_tells_trees_apart() -> None:
-    flat, high, again = counts([FLAT, HIGH, FLAT])
-    assert flat == again != high
-    # The least count of each feature among the candidates is gone.
-    for key in flat.keys() | high.keys():
-        assert min(flat.get(key, 0), high.get(key, 0)) == 0
-    assert counts([FLAT, FLAT]) == [{}, {}]
-
-
-def test_features_do_not_depend_on_other_sentences_or_threads() -> None:
-    alone = counts([FLAT, HIGH])
-    others = [Tree.from_string("(X (Y y) (Z z))"), Tree.from_string("(X (Z y) (Y z))")]
-    for threads in (1, 2):
-        rows = extract_features([others, [FLAT, HIGH]], n_jobs=threads)
-        for row, expected in zip((2, 3), alone, strict=True):
-            bounds = slice(rows.offsets[row], rows.offsets[row + 1])
-            found = zip(rows.keys[bounds].tolist(), rows.counts[bounds].tolist(), strict=True)
-            assert dict(found) == expected
-
-
-def test_deep_trees_have_features() -> None:
-    deep, shallow = Tree("X", "x"), Tree("X", "x")
-    for _ in range(5000):
-        deep = Tree("Y", [deep])
-    assert all(counts([deep, Tree("Y", [shallow])]))
-
-
-def test_an_empty_list_of_candidates_has_no_rows() -> None:
-    assert extract_features([]).offsets.tolist() == [0]
-
-
-def test_no_choice_beats_the_oracle() -> None:
-    wrong = Tree.from_string("(S (NP (DT the) (NN dog) (VBD saw)) (PRP it) (PP (IN in) (NN May)))")
-    gold = [FLAT, HIGH]
-    lists = [[wrong, HIGH], [wrong, FLAT]]
-    oracle = lpcfg.oracle_f1(lists, gold)
-    choices = [[a, b] for a in lists[0] for b in lists[1]]
-    assert oracle == max(lpcfg.evaluate(gold, choice).f1 for choice in choices)
-    assert lpcfg.oracle_f1([[wrong, FLAT], [HIGH]], gold) == 100.0
-
-
-def test_where_nothing_is_right_the_oracle_takes_fewest_brackets() -> None:
-    gold = Tree("ROOT", [Tree(".", ".")])
-    wrong = Tree("ROOT", [Tree("X", [Tree(".", ".")])])
-    wrongest = Tree("ROOT", [Tree("X", [Tree("Y", [Tree(".", ".")])])])
-    right = [FLAT]
-    lists = [[FLAT], [wrongest, wrong, gold]]
-    assert lpcfg.oracle_f1(lists, [*right, gold]) == 100.0
-
-
-def test_trees_without_brackets_that_count_are_equally_good() -> None:
-    stop = Tree("ROOT", [Tree(".", ".")])
-    first, second = candidate_brackets([stop, stop], stop)
-    assert first == second == Brackets()
+# Enough of them for every grammar of a fold to parse all sentences of the others.
+TREES = lpcfg.embedded_trees(150)
 
 
 def test_a_preference_is_learnt_from_the_words() -> None:
@@ -212,7 +71,7 @@ class Watcher:
 
 
 def test_grammars_do_not_parse_the_trees_that_they_know() -> None:
-    trees = list(lpcfg.embedded_trees())
+    trees = TREES
     watcher = Watcher([])
     Reranker([watcher], folds=3, candidates=3, min_count=1).fit(Treebank.from_trees(trees))
     everything, *folds = watcher.seen
@@ -224,13 +83,13 @@ def test_grammars_do_not_parse_the_trees_that_they_know() -> None:
 
 @pytest.fixture(scope="module")
 def fitted() -> Reranker:
-    treebank = Treebank.from_trees(lpcfg.embedded_trees())
+    treebank = Treebank.from_trees(TREES)
     estimators = [lpcfg.PCFGEstimator(), lpcfg.PCFGEstimator(lpcfg.LexiconOptions(rare=1))]
     return Reranker(estimators, folds=3, candidates=6, min_count=1, n_jobs=1).fit(treebank)
 
 
 def test_a_reranker_is_used_as_a_parser_is(fitted: Reranker) -> None:
-    trees = list(lpcfg.embedded_trees())
+    trees = TREES
     assert lpcfg.evaluate_parser(fitted, trees).scores.coverage == 100.0
     words = trees[0].words()
     parse = fitted.analyze(words=words, candidates=4)
@@ -250,7 +109,7 @@ def test_candidates_of_all_parsers_are_there_once(fitted: Reranker) -> None:
 
 
 def test_members_of_an_ensemble_have_a_say_too(tmp_path: Path) -> None:
-    treebank = Treebank.from_trees(lpcfg.embedded_trees())
+    treebank = Treebank.from_trees(TREES)
     pcfg = lpcfg.PCFGEstimator()
     left = lpcfg.Transformed(pcfg, lpcfg.Transform(binarize="left"))
     reranker = Reranker([(pcfg, left), pcfg], folds=2, candidates=3, min_count=1, n_jobs=1)
@@ -288,7 +147,7 @@ def test_forms_of_trees_may_happen_to_be_the_same_in_a_fold() -> None:
 
 
 def test_the_probability_of_a_sentence_is_that_of_whole_parsers() -> None:
-    treebank = Treebank.from_trees(lpcfg.embedded_trees())
+    treebank = Treebank.from_trees(TREES)
     pcfg = lpcfg.PCFGEstimator()
     left = lpcfg.Transformed(pcfg, lpcfg.Transform(binarize="left"))
     reranker = Reranker([(pcfg, left, left)], folds=2, candidates=3, min_count=1, n_jobs=1)
@@ -300,7 +159,7 @@ def test_the_probability_of_a_sentence_is_that_of_whole_parsers() -> None:
 
 
 def test_the_same_trees_give_the_same_model_whatever_the_threads(fitted: Reranker) -> None:
-    treebank = Treebank.from_trees(lpcfg.embedded_trees())
+    treebank = Treebank.from_trees(TREES)
     again = Reranker(fitted.estimators, folds=3, candidates=6, min_count=1, n_jobs=2).fit(treebank)
     for name in ("keys", "weights", "score_weights"):
         np.testing.assert_array_equal(getattr(again.model_, name), getattr(fitted.model_, name))
@@ -309,7 +168,7 @@ def test_the_same_trees_give_the_same_model_whatever_the_threads(fitted: Reranke
 def test_a_saved_reranker_chooses_the_same(fitted: Reranker, tmp_path: Path) -> None:
     fitted.save(tmp_path / "model")
     loaded = Reranker.load(tmp_path / "model")
-    words = [tree.words() for tree in lpcfg.embedded_trees()][:20]
+    words = [tree.words() for tree in TREES][:20]
     found = loaded.analyze_many(words=words, candidates=3)
     for mine, theirs in zip(fitted.analyze_many(words=words, candidates=3), found, strict=True):
         assert mine == theirs
@@ -355,7 +214,7 @@ def test_the_command_line_trains_and_uses_rerankers(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     treebank, model = tmp_path / "trees.mrg", str(tmp_path / "model")
-    trees = list(lpcfg.embedded_trees())
+    trees = TREES
     treebank.write_text("".join(f"{tree}\n" for tree in trees), "utf-8")
     train = ["train", str(treebank), "-o", model, "--rerank", "--folds", "2", "--candidates", "4"]
     assert main(train) == 0
@@ -398,6 +257,6 @@ def test_fragments_have_a_tree_too(fitted: Reranker) -> None:
     ],
 )
 def test_options_are_checked(options: dict[str, float], message: str) -> None:
-    treebank = Treebank.from_trees(lpcfg.embedded_trees())
+    treebank = Treebank.from_trees(TREES)
     with pytest.raises(InputError, match=message):
         Reranker([lpcfg.PCFGEstimator()], **options).fit(treebank)  # type: ignore[arg-type]

@@ -1,24 +1,73 @@
-"""The command line: arguments in, text out; everything else is in the library.
+"""The command line: which commands there are, how one is run, and how errors are reported.
 
-What each command does is in the other modules of :mod:`lpcfg.cli`.
+Each command is a module of :mod:`lpcfg.cli`, which declares its options and calls the library.
+:data:`TASKS` lists them with their one-line help, so that ``lpcfg --help`` answers at once: the
+module of a command, and NumPy with it, is imported when that command is called.
 """
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, NoReturn
 
-from lpcfg import _core
-from lpcfg.cli import annotate, evaluate, experiment, lm, parse, score, show, tag, train
 from lpcfg.errors import LpcfgError
 
-__all__ = ["main"]
+__all__ = ["TASKS", "Command", "main"]
 
-#: What a shell expects of a program that was stopped by Ctrl-C.
+#: The exit code that a shell expects of a program that was stopped by Ctrl-C.
 INTERRUPTED = 130
+
+
+class Command(NamedTuple):
+    """A command: the module whose function ``add`` declares it, and its line in ``lpcfg --help``.
+
+    >>> Command("lpcfg.cli.evaluate", "parse a treebank's sentences and score the result").module
+    'lpcfg.cli.evaluate'
+    """
+
+    module: str
+    help: str
+
+
+#: The commands by task, in the order in which ``lpcfg --help`` lists them.
+TASKS: Mapping[str, Mapping[str, Command]] = {
+    "learn": {
+        "train": Command("lpcfg.cli.train", "learn a grammar from a treebank"),
+    },
+    "parse": {
+        "parse": Command(
+            "lpcfg.cli.parse", "parse sentences, one a line, words separated by spaces"
+        ),
+    },
+    "score": {
+        "eval": Command("lpcfg.cli.evaluate", "parse a treebank's sentences and score the result"),
+        "score": Command("lpcfg.cli.score", "score a file of trees against gold ones"),
+    },
+    "look inside": {
+        "show": Command("lpcfg.cli.show", "draw trees, or show what is in a model"),
+        "annotate": Command(
+            "lpcfg.cli.annotate",
+            "write trees with the likeliest latent states of a model in their labels",
+        ),
+    },
+    "sequences": {
+        "tag": Command(
+            "lpcfg.cli.tag", "learn part-of-speech tags from a treebank, and tag sentences"
+        ),
+        "lm": Command("lpcfg.cli.lm", "language models: bigrams with latent states"),
+    },
+    "experiments": {
+        "experiment": Command(
+            "lpcfg.cli.experiment",
+            "learn, measure, tabulate and plot; what was measured is not measured again",
+        ),
+    },
+}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -30,7 +79,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Traceback (most recent call last):
     SystemExit: 0
     """
-    options = _parser().parse_args(arguments)
+    options = _parse_arguments(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
         # What is written here is meant to be read again, whatever the terminal is set to.
         sys.stdout.reconfigure(encoding="utf-8")
@@ -55,12 +104,42 @@ def _message(error: Exception) -> str:
     return str(error)
 
 
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="lpcfg", description="Learn PCFGs and latent-variable PCFGs, and parse with them."
+def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    """The options of the chosen command, whose module is the only one that is imported."""
+    commands = {name: command for group in TASKS.values() for name, command in group.items()}
+    overview = argparse.ArgumentParser(
+        prog="lpcfg",
+        usage="lpcfg [-h] [--version] command ...",
+        description="Learn PCFGs and latent-variable PCFGs, and parse with them.",
+        epilog=_task_list(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--version", action="version", version=f"lpcfg {_core.__version__}")
-    commands = parser.add_subparsers(required=True, metavar="command")
-    for command in (train, parse, evaluate, score, show, annotate, lm, tag, experiment):
-        command.add(commands)
-    return parser
+    overview.add_argument("--version", action=_ShowVersion, help="show the version and exit")
+    overview.add_argument("command", choices=commands, metavar="command", help=argparse.SUPPRESS)
+    overview.add_argument("rest", nargs=argparse.REMAINDER, metavar="...", help=argparse.SUPPRESS)
+    chosen = overview.parse_args(arguments)
+    declared = argparse.ArgumentParser(prog="lpcfg").add_subparsers()
+    importlib.import_module(commands[chosen.command].module).add(declared)
+    parser: argparse.ArgumentParser = declared.choices[chosen.command]
+    return parser.parse_args(chosen.rest)
+
+
+def _task_list() -> str:
+    width = max(len(name) for commands in TASKS.values() for name in commands)
+    lines = []
+    for task, commands in TASKS.items():
+        lines += [f"{task}:"]
+        lines += [f"  {name:{width}}  {command.help}" for name, command in commands.items()]
+    return "\n".join([*lines, "", "lpcfg COMMAND --help shows the options of a command."])
+
+
+class _ShowVersion(argparse.Action):
+    """Like argparse's own action, but the compiled module is loaded only when it is asked."""
+
+    def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
+        super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help)
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
+        from lpcfg._core import __version__
+
+        parser.exit(message=f"lpcfg {__version__}\n")

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from lpcfg.evaluation.counts import Brackets, Tally
+from lpcfg.evaluation.counts import BracketCounts
 from lpcfg.evaluation.evalb import EvalbSummary
+from lpcfg.evaluation.strict import StrictSummary
 
 __all__ = ["LabelTable", "LengthTable", "aligned", "summary_table"]
 
@@ -33,10 +34,10 @@ def _figures(*percentages: float) -> list[str]:
     return [f"{value:.2f}" for value in percentages]
 
 
-class LabelTable(dict[str, Brackets]):
+class LabelTable(dict[str, BracketCounts]):
     """Counts of brackets by label.
 
-    >>> print(LabelTable({"NP": Brackets(matched=1, gold=2, predicted=2)}))
+    >>> print(LabelTable({"NP": BracketCounts(matched=1, gold=2, predicted=2)}))
     label  gold  predicted  matched  precision  recall     F1
     NP        2          2        1      50.00   50.00  50.00
     """
@@ -54,10 +55,11 @@ class LabelTable(dict[str, Brackets]):
         return aligned([heading, *rows])
 
 
-class LengthTable(dict[str, Tally]):
+class LengthTable(dict[str, StrictSummary]):
     """Counts of sentences by their length.
 
-    >>> print(LengthTable({"1-10": Tally(matched=1, gold=2, predicted=2, sentences=4, failed=1)}))
+    >>> summary = StrictSummary(matched=1, gold=2, predicted=2, sentences=4, failed=1)
+    >>> print(LengthTable({"1-10": summary}))
     words  sentences  failed  precision  recall     F1  unlabelled  exact  tags
     1-10           4       1      50.00   50.00  50.00        0.00   0.00  0.00
     """
@@ -67,20 +69,22 @@ class LengthTable(dict[str, Tally]):
         rows = (
             (
                 length,
-                str(tally.sentences),
-                str(tally.failed),
-                *_figures(tally.precision, tally.recall, tally.f1, tally.unlabelled.f1),
-                *_figures(tally.exact_match, tally.tag_accuracy),
+                str(summary.sentences),
+                str(summary.failed),
+                *_figures(summary.precision, summary.recall, summary.f1, summary.unlabelled.f1),
+                *_figures(summary.exact_match, summary.tag_accuracy),
             )
-            for length, tally in self.items()
+            for length, summary in self.items()
         )
         return aligned([(*heading, "unlabelled", "exact", "tags"), *rows])
 
 
-def summary_table(total: Tally, evalb: EvalbSummary, short: EvalbSummary, cutoff: int) -> str:
-    """The headline figures above those of EVALB.
+def summary_table(
+    total: StrictSummary, evalb: EvalbSummary, short: EvalbSummary, cutoff: int
+) -> str:
+    """The strict scores above those of EVALB.
 
-    >>> print(summary_table(Tally(sentences=1), EvalbSummary(), EvalbSummary(), 40))
+    >>> print(summary_table(StrictSummary(sentences=1), EvalbSummary(), EvalbSummary(), 40))
                            sentences  precision  recall    F1  exact  tags
     all sentences                  1       0.00    0.00  0.00   0.00  0.00
       without labels               1       0.00    0.00  0.00
@@ -89,7 +93,7 @@ def summary_table(total: Tally, evalb: EvalbSummary, short: EvalbSummary, cutoff
     """
 
     def row(
-        name: str, sentences: int, counts: Brackets, sentence_figures: Sequence[str]
+        name: str, sentences: int, counts: BracketCounts, sentence_figures: Sequence[str]
     ) -> tuple[str, ...]:
         figures = _figures(counts.precision, counts.recall, counts.f1)
         return (name, str(sentences), *figures, *sentence_figures)

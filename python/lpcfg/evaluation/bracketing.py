@@ -1,15 +1,15 @@
-"""Trees as scorers see them: words, tags, and brackets with the positions they span."""
+"""The labelled brackets of a tree, with the spans of words that they cover."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from lpcfg.treebank.tree import Tree
 
-__all__ = ["Bracketing", "Scorable", "outline", "phrase_label"]
+__all__ = ["Bracketing", "Scorable", "phrase_label"]
 
 Scorable: TypeAlias = Tree | Sequence[Tree] | None
 """What can be scored: a tree, the fragments of a partial parse, or None where there is no parse."""
@@ -17,13 +17,13 @@ Scorable: TypeAlias = Tree | Sequence[Tree] | None
 
 @dataclass(frozen=True, slots=True)
 class Bracketing:
-    """The words and brackets of one sentence.
+    """The words, tags and labelled brackets of one sentence.
 
     Brackets are in pre-order and come as parallel lists: ``labels[k]`` spans the words from
     ``starts[k]`` up to, but not including, ``ends[k]``. ``opened[i]`` is the number of brackets
-    that open before word ``i`` does.
+    that open before word ``i``.
 
-    >>> outline(Tree("NP", [Tree("NN", "rain")]))
+    >>> Bracketing.of(Tree("NP", [Tree("NN", "rain")]))
     Bracketing(words=['rain'], tags=['NN'], opened=[1], labels=['NP'], starts=[0], ends=[1])
     """
 
@@ -34,45 +34,41 @@ class Bracketing:
     starts: list[int]
     ends: list[int]
 
+    @classmethod
+    def of(cls, parse: Scorable) -> Self:
+        """The bracketing of a tree, or of the fragments of one, found without recursion.
 
-def outline(parse: Scorable) -> Bracketing:
-    """Flatten a tree, or the fragments of one, without recursion.
-
-    >>> found = outline(Tree("S", [Tree("NP", [Tree("PRP", "it")]), Tree("VBD", "rained")]))
-    >>> found.words, found.tags
-    (['it', 'rained'], ['PRP', 'VBD'])
-    >>> list(zip(found.labels, found.starts, found.ends))
-    [('S', 0, 2), ('NP', 0, 1)]
-    >>> outline(None).words
-    []
-    """
-    words: list[str] = []
-    tags: list[str] = []
-    opened: list[int] = []
-    labels: list[str] = []
-    starts: list[int] = []
-    ends: list[int] = []
-    # A number on the stack says that the bracket of that number closes here.
-    stack: list[Tree | int] = []
-    if isinstance(parse, Tree):
-        stack.append(parse)
-    elif parse is not None:
-        stack.extend(reversed(parse))
-    while stack:
-        item = stack.pop()
-        if isinstance(item, int):
-            ends[item] = len(words)
-        elif item.word is not None:
-            words.append(item.word)
-            tags.append(item.label)
-            opened.append(len(labels))
-        else:
-            stack.append(len(labels))
-            stack.extend(reversed(item.children))
-            labels.append(item.label)
-            starts.append(len(words))
-            ends.append(-1)
-    return Bracketing(words, tags, opened, labels, starts, ends)
+        >>> tree = Tree("S", [Tree("NP", [Tree("PRP", "it")]), Tree("VBD", "rained")])
+        >>> found = Bracketing.of(tree)
+        >>> found.words, found.tags
+        (['it', 'rained'], ['PRP', 'VBD'])
+        >>> list(zip(found.labels, found.starts, found.ends))
+        [('S', 0, 2), ('NP', 0, 1)]
+        >>> Bracketing.of(None).words
+        []
+        """
+        bracketing = cls([], [], [], [], [], [])
+        # A number on the stack says that the bracket of that number closes here.
+        stack: list[Tree | int] = []
+        if isinstance(parse, Tree):
+            stack.append(parse)
+        elif parse is not None:
+            stack.extend(reversed(parse))
+        while stack:
+            item = stack.pop()
+            if isinstance(item, int):
+                bracketing.ends[item] = len(bracketing.words)
+            elif item.word is not None:
+                bracketing.words.append(item.word)
+                bracketing.tags.append(item.label)
+                bracketing.opened.append(len(bracketing.labels))
+            else:
+                stack.append(len(bracketing.labels))
+                stack.extend(reversed(item.children))
+                bracketing.labels.append(item.label)
+                bracketing.starts.append(len(bracketing.words))
+                bracketing.ends.append(-1)
+        return bracketing
 
 
 @lru_cache(maxsize=4096)

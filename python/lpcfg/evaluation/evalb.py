@@ -9,9 +9,9 @@ from enum import Enum, auto
 from itertools import zip_longest
 
 from lpcfg.errors import InputError
-from lpcfg.evaluation._evalb import SentenceResult, Status, compare
-from lpcfg.evaluation.bracketing import Scorable, outline
-from lpcfg.evaluation.counts import Brackets, percentage
+from lpcfg.evaluation._evalb_comparison import EvalbResult, Status, compare
+from lpcfg.evaluation.bracketing import Bracketing, Scorable
+from lpcfg.evaluation.counts import BracketCounts, percentage
 from lpcfg.evaluation.evalb_parameters import NEW, EvalbParameters, find_parameters
 
 __all__ = ["EvalbReport", "EvalbSummary", "evalb", "in_pairs"]
@@ -24,12 +24,12 @@ HEADING = """\
 
 
 @dataclass(frozen=True, slots=True)
-class EvalbSummary(Brackets):
-    """EVALB's totals over some sentences; summaries of shards add up.
+class EvalbSummary(BracketCounts):
+    """EVALB's totals over some sentences; those of parts of a treebank add up.
 
-    >>> right = SentenceResult(3, Status.VALID, matched=2, gold=2, predicted=2, words=3, tags=3)
-    >>> wrong = SentenceResult(3, Status.VALID, matched=1, gold=2, predicted=2, words=3, tags=2)
-    >>> summary = EvalbSummary.of([right, wrong]) + EvalbSummary.of([])
+    >>> correct = EvalbResult(3, Status.VALID, matched=2, gold=2, predicted=2)
+    >>> wrong = EvalbResult(3, Status.VALID, matched=1, gold=2, predicted=2)
+    >>> summary = EvalbSummary.of([correct, wrong]) + EvalbSummary.of([])
     >>> summary.f1, summary.exact_match, summary.sentences
     (75.0, 50.0, 2)
     """
@@ -42,13 +42,13 @@ class EvalbSummary(Brackets):
     no_crossing: int = 0
     two_or_less_crossing: int = 0
     words: int = 0
-    tags: int = 0
+    correct_tags: int = 0
 
     @classmethod
-    def of(cls, results: Iterable[SentenceResult]) -> EvalbSummary:
+    def of(cls, results: Iterable[EvalbResult]) -> EvalbSummary:
         """Add up sentences.
 
-        >>> EvalbSummary.of([SentenceResult(3, Status.SKIP)]).skips
+        >>> EvalbSummary.of([EvalbResult(3, Status.SKIP)]).skips
         1
         """
         results = list(results)
@@ -65,12 +65,12 @@ class EvalbSummary(Brackets):
             no_crossing=sum(result.crossing == 0 for result in valid),
             two_or_less_crossing=sum(result.crossing <= 2 for result in valid),
             words=sum(result.words for result in valid),
-            tags=sum(result.tags for result in valid),
+            correct_tags=sum(result.correct_tags for result in valid),
         )
 
     @property
     def valid(self) -> int:
-        """The number of sentences that the other figures are about.
+        """The number of valid sentences, over which the averages are taken.
 
         >>> EvalbSummary(sentences=5, errors=1, skips=1).valid
         3
@@ -88,7 +88,7 @@ class EvalbSummary(Brackets):
 
     @property
     def average_crossing(self) -> float:
-        """Crossing brackets a sentence.
+        """Crossing brackets per sentence.
 
         >>> EvalbSummary(sentences=4, crossing=2).average_crossing
         0.5
@@ -97,12 +97,12 @@ class EvalbSummary(Brackets):
 
     @property
     def tag_accuracy(self) -> float:
-        """Right tags in percent of the words that were not deleted.
+        """Correct tags in percent of the words that were not deleted.
 
-        >>> EvalbSummary(words=4, tags=3).tag_accuracy
+        >>> EvalbSummary(words=4, correct_tags=3).tag_accuracy
         75.0
         """
-        return percentage(self.tags, self.words)
+        return percentage(self.correct_tags, self.words)
 
     def to_dict(self) -> dict[str, int | float]:
         """All counts and figures, ready for JSON.
@@ -110,7 +110,7 @@ class EvalbSummary(Brackets):
         >>> EvalbSummary(sentences=4, errors=1).to_dict()["valid"]
         3
         """
-        return Brackets.to_dict(self) | {
+        return BracketCounts.to_dict(self) | {
             "valid": self.valid,
             "exact_match": self.exact_match,
             "average_crossing": self.average_crossing,
@@ -139,7 +139,7 @@ class EvalbSummary(Brackets):
 
 @dataclass(frozen=True)
 class EvalbReport:
-    """What EVALB has to say; ``str`` gives the text it prints to standard output.
+    """The report of EVALB; ``str`` gives the text that it prints to standard output.
 
     >>> from lpcfg.treebank.tree import Tree
     >>> tree = Tree("TOP", [Tree("NP", [Tree("NN", "rain")])])
@@ -148,7 +148,7 @@ class EvalbReport:
     """
 
     parameters: EvalbParameters
-    sentences: tuple[SentenceResult, ...]
+    sentences: tuple[EvalbResult, ...]
     stopped: bool
     """Whether there were too many errors: EVALB then prints no summary."""
 
@@ -198,19 +198,20 @@ class EvalbReport:
         )
         return (
             f"{HEADING}{lines}{rule}\n"
-            f"{brackets}  {total.words:5d} {total.tags:5d}   {total.tag_accuracy:6.2f}\n"
+            f"{brackets}  {total.words:5d} {total.correct_tags:5d}   {total.tag_accuracy:6.2f}\n"
             f"=== Summary ===\n\n-- All --\n{total}\n"
             f"-- len<={self.parameters.cutoff_length} --\n{self.short}"
         )
 
 
-def _line(number: int, result: SentenceResult) -> str:
+def _line(number: int, result: EvalbResult) -> str:
     line = (
         f"{number:4d}  {result.length:3d}    {result.status:d}  "
         f"{percentage(result.matched, result.gold):6.2f} "
         f"{percentage(result.matched, result.predicted):6.2f}   {result.matched:3d}    "
         f"{result.gold:3d}  {result.predicted:3d}    {result.crossing:3d}   "
-        f"{result.words:4d}  {result.tags:4d}   {percentage(result.tags, result.words):6.2f}\n"
+        f"{result.words:4d}  {result.correct_tags:4d}   "
+        f"{percentage(result.correct_tags, result.words):6.2f}\n"
     )
     return line + (f"{result.listing}\n" if result.listing else "")
 
@@ -260,11 +261,11 @@ def evalb(
     2
     """
     chosen = find_parameters(parameters)
-    results: list[SentenceResult] = []
+    results: list[EvalbResult] = []
     errors = 0
     stopped = False
     for first, second in in_pairs(gold, predicted):
-        results.append(compare(outline(first), outline(second), chosen))
+        results.append(compare(Bracketing.of(first), Bracketing.of(second), chosen))
         if results[-1].status == Status.ERROR:
             errors += 1
             if chosen.max_error is not None and errors > chosen.max_error + 1:

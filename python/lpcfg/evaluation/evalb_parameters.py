@@ -1,4 +1,4 @@
-"""The settings of EVALB: its parameter files (.prm) and two of them built in."""
+"""The parameters of EVALB: .prm files, and two of them built in."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class EvalbParameters:
-    """What EVALB ignores and what it takes to be the same; the defaults are EVALB's own.
+    """The parameters of EVALB: what it ignores, and what it treats as equal.
+
+    The defaults are those of EVALB without a .prm file.
 
     >>> parameters = EvalbParameters(delete_labels=frozenset({"ROOT"}))
     >>> parameters.deletes_phrase("ROOT"), parameters.cutoff_length
@@ -192,7 +194,7 @@ class _Reader:
 
     def _read_number(self, keyword: str, value: str) -> None:
         if not (value.isascii() and value.isdecimal()):
-            raise ValueError(f"{keyword} takes a whole number, not {value!r}")
+            raise ValueError(f"{keyword} takes an integer, not {value!r}")
         if keyword == "LABELED" and value not in {"0", "1"}:
             raise ValueError(f"LABELED is 0 (ignore labels) or 1, not {value!r}")
         self.numbers[keyword] = int(value)

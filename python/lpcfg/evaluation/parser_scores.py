@@ -1,4 +1,4 @@
-"""How well, and how fast, a parser does on a treebank."""
+"""The scores and the speed of a parser on a treebank."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ INPUTS = ("words", "tags", "both")
 
 @dataclass(frozen=True)
 class Evaluation:
-    r"""The scores of a parser on a treebank, and what they cost.
+    r"""The scores of a parser on a treebank, its parses and its speed.
 
     >>> from lpcfg import Grammar, Parser
     >>> gold = [Tree.from_string("(S (X go) (X on))"), Tree.from_string("(S (X on))")]
@@ -33,15 +33,19 @@ class Evaluation:
     """
 
     scores: Scores
+    """Strict scores and those of EVALB."""
     parses: tuple[Parse, ...]
-    #: Those of the parses, over the words of the gold trees even if the parser had tags alone.
+    """The parse of each gold tree's sentence."""
     trees: tuple[Tree, ...]
+    """The trees of the parses, over the gold words even if the parser was given tags alone."""
     tokens: int
+    """The number of words that were parsed."""
     seconds: float
+    """The wall time of parsing, without that of scoring."""
 
     @property
     def statuses(self) -> dict[str, int]:
-        """How many sentences were parsed in which way.
+        """The number of sentences by status of the parse.
 
         >>> from lpcfg import Grammar, Parser
         >>> gold = [Tree("S", "go"), Tree("S", "on")]
@@ -110,7 +114,14 @@ def evaluate_parser(
     parameters: EvalbParameters = NEW,
     progress: Callable[[Iterable[Parse]], Iterable[Parse]] = iter,
 ) -> Evaluation:
-    r"""Parse the sentences of gold trees and score the result; ``progress`` may wrap the parses.
+    r"""Parse the sentences of gold trees and score the result.
+
+    - ``parser``: any parser: a :class:`~lpcfg.Parser`, an ensemble, a CRF or a reranker.
+    - ``gold``: one tree or more, cleaned as the treebank of the grammar was.
+    - ``input``: what the parser is given: ``"words"`` (the default), gold ``"tags"`` alone, or
+      ``"both"``.
+    - ``parameters``: EVALB parameters; by default those of new.prm.
+    - ``progress``: wraps the iterator of parses, for instance to show a progress bar.
 
     >>> from lpcfg import Grammar, Parser
     >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")

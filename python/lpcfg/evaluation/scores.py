@@ -1,4 +1,4 @@
-"""Scores of parses against a treebank: a summary that can be added up, printed and saved."""
+"""Scores of parses against a treebank: strict scores and those of EVALB, in total and by group."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
 from lpcfg.errors import InputError
-from lpcfg.evaluation._evalb import SentenceResult, compare
+from lpcfg.evaluation._evalb_comparison import EvalbResult, compare
 from lpcfg.evaluation._score_table import LabelTable, LengthTable, summary_table
-from lpcfg.evaluation.bracketing import Scorable, outline
-from lpcfg.evaluation.counts import Brackets, Tally
+from lpcfg.evaluation.bracketing import Bracketing, Scorable
+from lpcfg.evaluation.counts import BracketCounts
 from lpcfg.evaluation.evalb import EvalbSummary, in_pairs
 from lpcfg.evaluation.evalb_parameters import NEW, EvalbParameters, find_parameters
-from lpcfg.evaluation.strict import StrictResult, compare_strictly
+from lpcfg.evaluation.strict import StrictResult, StrictSummary, compare_strictly
 
 __all__ = ["Failure", "Scores", "evaluate"]
 
@@ -27,7 +27,7 @@ SHARD = 1000
 FAILURES_SHOWN = 5
 
 Key = TypeVar("Key", int, str)
-Counts = TypeVar("Counts", bound=Brackets)
+Counts = TypeVar("Counts", bound=BracketCounts)
 
 
 class Failure(NamedTuple):
@@ -46,13 +46,12 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True)
 class Scores:
-    """What :func:`evaluate` found; the scores of shards add up to those of the whole.
+    """What :func:`evaluate` found; the scores of parts of a treebank add up to those of the whole.
 
-    The figures of the class itself (``f1`` and so on, in percent) leave no sentence out: one that
-    failed counts as zero, and the root bracket counts never; :mod:`lpcfg.evaluation.strict` has the
-    details.
-    ``evalb`` has the figures of EVALB, which drops such sentences and counts a root that its
-    parameters do not delete (ROOT is one), and ``evalb_short`` those up to its cut-off length.
+    ``f1``, ``precision`` and the other properties are strict scores in percent: a sentence that
+    failed counts as zero, and the root bracket never counts (see :mod:`lpcfg.evaluation.strict`).
+    ``evalb`` has the scores of EVALB, which leaves such sentences out and counts the root bracket
+    unless its parameters delete that label (they do not delete ROOT).
 
     >>> from lpcfg.treebank.tree import Tree
     >>> tree = Tree("ROOT", [Tree("NP", [Tree("NN", "rain")])])
@@ -64,14 +63,17 @@ class Scores:
     """
 
     parameters: EvalbParameters | None = None
-    """What was used to score; None if nothing was scored."""
-    lengths: tuple[tuple[int, Tally], ...] = ()
-    """Counts by the greatest length in a bucket of lengths."""
-    labels: tuple[tuple[str, Brackets], ...] = ()
-    """Counts by the label of the bracket."""
+    """The EVALB parameters of all scores; None if nothing was scored."""
+    lengths: tuple[tuple[int, StrictSummary], ...] = ()
+    """Strict counts by sentence length, in buckets of ten; the key is the greatest length."""
+    labels: tuple[tuple[str, BracketCounts], ...] = ()
+    """Strict counts by the label of the bracket."""
     failures: tuple[Failure, ...] = ()
+    """The sentences that count as zero, and why."""
     evalb: EvalbSummary = field(default_factory=EvalbSummary)
+    """The totals of EVALB over all sentences."""
     evalb_short: EvalbSummary = field(default_factory=EvalbSummary)
+    """The totals of EVALB over sentences up to its cut-off length (40 words by default)."""
 
     def __add__(self, other: Scores) -> Scores:
         if not isinstance(other, Scores):
@@ -93,13 +95,13 @@ class Scores:
         )
 
     @cached_property
-    def total(self) -> Tally:
-        """The counts behind the headline figures.
+    def total(self) -> StrictSummary:
+        """The counts behind the strict scores.
 
-        >>> Scores().total == Tally()
+        >>> Scores().total == StrictSummary()
         True
         """
-        return sum((tally for _, tally in self.lengths), Tally())
+        return sum((summary for _, summary in self.lengths), StrictSummary())
 
     @property
     def sentences(self) -> int:
@@ -130,7 +132,7 @@ class Scores:
 
     @property
     def f1(self) -> float:
-        """The headline: the harmonic mean of precision and recall over all sentences.
+        """The harmonic mean of precision and recall; sentences that failed count as zero.
 
         >>> Scores().f1
         0.0
@@ -165,8 +167,8 @@ class Scores:
         return self.total.coverage
 
     @property
-    def unlabelled(self) -> Brackets:
-        """The counts and figures of brackets without their labels.
+    def unlabelled(self) -> BracketCounts:
+        """The counts and scores of brackets without their labels.
 
         >>> Scores().unlabelled.f1
         0.0
@@ -175,17 +177,19 @@ class Scores:
 
     @property
     def by_length(self) -> LengthTable:
-        """Counts and figures by the number of words in the gold tree; it prints as a table.
+        """Counts and scores by the number of words in the gold tree; it prints as a table.
 
         >>> from lpcfg.treebank.tree import Tree
         >>> evaluate([Tree("NN", "rain")], [None]).by_length["1-10"].failed
         1
         """
-        return LengthTable((f"{last - BUCKET + 1}-{last}", tally) for last, tally in self.lengths)
+        return LengthTable(
+            (f"{last - BUCKET + 1}-{last}", summary) for last, summary in self.lengths
+        )
 
     @property
     def by_label(self) -> LabelTable:
-        """Counts and figures by label, the most frequent first; it prints as a table.
+        """Counts and scores by label, the most frequent first; it prints as a table.
 
         >>> from lpcfg.treebank.tree import Tree
         >>> tree = Tree("NP", [Tree("NN", "rain")])
@@ -198,13 +202,13 @@ class Scores:
         """Everything, ready for JSON.
 
         >>> sorted(Scores().to_dict())[:3]
-        ['by_label', 'by_length', 'coverage']
+        ['by_label', 'by_length', 'correct_tags']
         """
         return self.total.to_dict() | {
             "evalb": self.evalb.to_dict(),
             "evalb_short": self.evalb_short.to_dict(),
             "evalb_cutoff_length": self.parameters and self.parameters.cutoff_length,
-            "by_length": {length: tally.to_dict() for length, tally in self.by_length.items()},
+            "by_length": {length: summary.to_dict() for length, summary in self.by_length.items()},
             "by_label": {label: counts.to_dict() for label, counts in self.by_label.items()},
             "failures": [failure._asdict() for failure in self.failures],
         }
@@ -238,10 +242,12 @@ def evaluate(
 ) -> Scores:
     """Score predicted trees against gold ones.
 
-    A prediction may be a tree, None or a tree without words where there is none, or a sequence of
-    trees where a parser found fragments only. Parameters are those of EVALB, built in (``new``,
-    ``COLLINS``) or from a .prm file. LABELED and QUOTE_LABEL concern the EVALB figures alone;
-    MAX_ERROR and DEBUG concern the report of :func:`lpcfg.evaluation.evalb.evalb` and not scores.
+    - ``gold``: the trees of the treebank.
+    - ``predicted``: as many, in the same order. A prediction is a tree, a sequence of trees where a
+      parser found fragments only, or None (or a tree without words) where it found nothing.
+    - ``parameters``: EVALB parameters: ``"new"`` (the default), ``"COLLINS"``, the path of a .prm
+      file, or an object. LABELED and QUOTE_LABEL affect the scores of EVALB alone; MAX_ERROR
+      and DEBUG affect the report of :func:`lpcfg.evaluation.evalb.evalb` and no score.
 
     >>> from lpcfg.treebank.tree import Tree
     >>> rain, fell = Tree("NP", [Tree("NN", "rain")]), Tree("VBD", "fell")
@@ -267,9 +273,9 @@ def _evaluate_shard(
     pairs: Iterable[tuple[Scorable, Scorable]], parameters: EvalbParameters
 ) -> Scores:
     strict: list[StrictResult] = []
-    evalb: list[SentenceResult] = []
+    evalb: list[EvalbResult] = []
     for gold, predicted in pairs:
-        gold_brackets, predicted_brackets = outline(gold), outline(predicted)
+        gold_brackets, predicted_brackets = Bracketing.of(gold), Bracketing.of(predicted)
         strict.append(compare_strictly(gold_brackets, predicted_brackets, parameters))
         evalb.append(compare(gold_brackets, predicted_brackets, parameters))
     numbered = enumerate(strict, start=1)
@@ -283,29 +289,17 @@ def _evaluate_shard(
     )
 
 
-def _count_lengths(results: Iterable[StrictResult]) -> tuple[tuple[int, Tally], ...]:
+def _count_lengths(results: Iterable[StrictResult]) -> tuple[tuple[int, StrictSummary], ...]:
     buckets: defaultdict[int, list[StrictResult]] = defaultdict(list)
     for result in results:
         last_length = -(-max(result.length, 1) // BUCKET) * BUCKET
         buckets[last_length].append(result)
-    return tuple((last_length, _tally(buckets[last_length])) for last_length in sorted(buckets))
-
-
-def _tally(results: list[StrictResult]) -> Tally:
-    return Tally(
-        matched=sum(len(result.matched) for result in results),
-        gold=sum(len(result.gold) for result in results),
-        predicted=sum(len(result.predicted) for result in results),
-        unlabelled_matched=sum(result.unlabelled_matched for result in results),
-        sentences=len(results),
-        failed=sum(bool(result.failure) for result in results),
-        exact=sum(result.exact for result in results),
-        words=sum(result.words for result in results),
-        tags=sum(result.tags for result in results),
+    return tuple(
+        (last_length, StrictSummary.of(buckets[last_length])) for last_length in sorted(buckets)
     )
 
 
-def _count_labels(results: Iterable[StrictResult]) -> tuple[tuple[str, Brackets], ...]:
+def _count_labels(results: Iterable[StrictResult]) -> tuple[tuple[str, BracketCounts], ...]:
     matched: Counter[str] = Counter()
     gold: Counter[str] = Counter()
     predicted: Counter[str] = Counter()
@@ -314,6 +308,6 @@ def _count_labels(results: Iterable[StrictResult]) -> tuple[tuple[str, Brackets]
         gold.update(label for _, _, label in result.gold)
         predicted.update(label for _, _, label in result.predicted)
     return tuple(
-        (label, Brackets(matched[label], gold[label], predicted[label]))
+        (label, BracketCounts(matched[label], gold[label], predicted[label]))
         for label in sorted(gold | predicted)
     )

@@ -1,8 +1,8 @@
-"""The comparison of one sentence behind the headline figures: no sentence drops out.
+"""Strict scores: brackets are matched as in EVALB, but a failed sentence counts as zero.
 
-It keeps EVALB's conventions (labels are cut at the first ``-`` or ``=``, equivalent labels count
-as one, punctuation is deleted, repeated brackets match as often as both sides have them) and
-closes its gaps:
+EVALB leaves sentences out of its averages, so that a parser can gain by failing. Strict scores keep
+its conventions (labels are cut at the first ``-`` or ``=``, equivalent labels count as one,
+punctuation is deleted, repeated brackets match as often as both trees have them), but:
 
 - The *gold* tags alone say which words are punctuation, so that a wrong tag on a full stop is a
   wrong tag and no more. Words that the parameters leave out of the length of a sentence (traces)
@@ -16,13 +16,16 @@ closes its gaps:
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Self
 
 from lpcfg.evaluation.bracketing import Bracketing, phrase_label
+from lpcfg.evaluation.counts import BracketCounts, percentage
 from lpcfg.evaluation.evalb_parameters import EvalbParameters
 
-__all__ = ["ROOT_LABELS", "StrictResult", "compare_strictly"]
+__all__ = ["ROOT_LABELS", "StrictResult", "StrictSummary", "compare_strictly"]
 
 ROOT_LABELS = frozenset({"", "ROOT", "TOP", "S1", "VROOT"})
 
@@ -32,21 +35,25 @@ LabelledSpan = tuple[int, int, str]
 
 @dataclass(frozen=True, slots=True)
 class StrictResult:
-    """How one sentence was parsed; ``tags`` is the number of words with the right tag.
+    """The strict comparison of one sentence with its gold tree.
 
     >>> StrictResult(length=3, words=2, failure="there is no tree").exact
     False
     """
 
     length: int
+    """The number of words of the gold tree, punctuation included."""
     words: int
+    """The number of words that are not punctuation."""
     gold: tuple[LabelledSpan, ...] = ()
     predicted: tuple[LabelledSpan, ...] = ()
     matched: tuple[LabelledSpan, ...] = ()
     unlabelled_matched: int = 0
-    tags: int = 0
+    """The number of brackets that match without regard to their labels."""
+    correct_tags: int = 0
+    """The number of words with the tag of the gold tree."""
     failure: str = ""
-    """Why there is nothing to compare, or nothing."""
+    """Why the trees cannot be compared; empty if they can."""
 
     @property
     def exact(self) -> bool:
@@ -59,20 +66,111 @@ class StrictResult:
         return not self.failure and len(sizes) == 1
 
 
+@dataclass(frozen=True, slots=True)
+class StrictSummary(BracketCounts):
+    """The strict counts of some sentences: a failed one counts as zero, not as absent.
+
+    >>> summary = StrictSummary(matched=1, gold=2, predicted=2, sentences=4, failed=1, exact=2)
+    >>> summary.f1, summary.coverage, summary.exact_match
+    (50.0, 75.0, 50.0)
+    """
+
+    unlabelled_matched: int = 0
+    """The number of brackets that match without regard to their labels."""
+    sentences: int = 0
+    failed: int = 0
+    """The number of sentences without a tree over the words of the gold tree."""
+    exact: int = 0
+    """The number of sentences without a wrong or missing bracket."""
+    words: int = 0
+    """The number of words that are not punctuation."""
+    correct_tags: int = 0
+    """The number of these words that have the tag of the gold tree."""
+
+    @classmethod
+    def of(cls, results: Sequence[StrictResult]) -> Self:
+        """Add up sentences.
+
+        >>> StrictSummary.of([StrictResult(3, 2, failure="there is no tree")]).failed
+        1
+        """
+        return cls(
+            matched=sum(len(result.matched) for result in results),
+            gold=sum(len(result.gold) for result in results),
+            predicted=sum(len(result.predicted) for result in results),
+            unlabelled_matched=sum(result.unlabelled_matched for result in results),
+            sentences=len(results),
+            failed=sum(bool(result.failure) for result in results),
+            exact=sum(result.exact for result in results),
+            words=sum(result.words for result in results),
+            correct_tags=sum(result.correct_tags for result in results),
+        )
+
+    @property
+    def unlabelled(self) -> BracketCounts:
+        """The same brackets, matched without regard to their labels.
+
+        >>> StrictSummary(matched=1, unlabelled_matched=2, gold=2, predicted=2).unlabelled.f1
+        100.0
+        """
+        return BracketCounts(self.unlabelled_matched, self.gold, self.predicted)
+
+    @property
+    def coverage(self) -> float:
+        """Sentences that did not fail, in percent of all.
+
+        >>> StrictSummary(sentences=4, failed=1).coverage
+        75.0
+        """
+        return percentage(self.sentences - self.failed, self.sentences)
+
+    @property
+    def exact_match(self) -> float:
+        """Sentences without a wrong or missing bracket, in percent of all.
+
+        >>> StrictSummary(sentences=4, exact=1).exact_match
+        25.0
+        """
+        return percentage(self.exact, self.sentences)
+
+    @property
+    def tag_accuracy(self) -> float:
+        """Correct tags in percent of the words.
+
+        >>> StrictSummary(words=4, correct_tags=3).tag_accuracy
+        75.0
+        """
+        return percentage(self.correct_tags, self.words)
+
+    def to_dict(self) -> dict[str, int | float]:
+        """All counts and scores, ready for JSON.
+
+        >>> StrictSummary(sentences=4, failed=1).to_dict()["coverage"]
+        75.0
+        """
+        return BracketCounts.to_dict(self) | {
+            "coverage": self.coverage,
+            "exact_match": self.exact_match,
+            "tag_accuracy": self.tag_accuracy,
+            "unlabelled_precision": self.unlabelled.precision,
+            "unlabelled_recall": self.unlabelled.recall,
+            "unlabelled_f1": self.unlabelled.f1,
+        }
+
+
 def compare_strictly(
     gold: Bracketing, predicted: Bracketing, parameters: EvalbParameters
 ) -> StrictResult:
     """Compare two bracketings of a sentence, or say why they cannot be compared.
 
-    >>> from lpcfg.evaluation.bracketing import outline
     >>> from lpcfg.evaluation.evalb_parameters import NEW
     >>> from lpcfg.treebank.tree import Tree
     >>> noun, stop = Tree("NN", "rain"), Tree(".", ".")
-    >>> gold = outline(Tree("ROOT", [Tree("NP", [noun, stop])]))
-    >>> predicted = outline(Tree("NP", [noun, Tree("NN", ".")]))
+    >>> gold = Bracketing.of(Tree("ROOT", [Tree("NP", [noun, stop])]))
+    >>> predicted = Bracketing.of(Tree("NP", [noun, Tree("NN", ".")]))
     >>> compare_strictly(gold, predicted, NEW).matched
     ((0, 1, 'NP'),)
-    >>> compare_strictly(gold, outline(None), NEW).failure
+    >>> compare_strictly(gold, Bracketing.of(None), NEW).failure
     'there is no tree'
     """
     gold_tokens = _tokens(gold, parameters)

@@ -1,4 +1,4 @@
-"""How well a tagger does on a treebank."""
+"""The accuracy and the speed of a tagger on a treebank."""
 
 from __future__ import annotations
 
@@ -18,31 +18,34 @@ __all__ = ["TagScores", "evaluate_tagger"]
 
 @dataclass(frozen=True)
 class TagScores:
-    """Words and sentences, those that have the right tags, and what it took.
+    """Tagging accuracy on words, unknown words and sentences, and the time it took.
 
     >>> scores = TagScores(200, 190, 10, 8, 20, 15, 0.5)
     >>> print(scores)
     accuracy 95.00 (known words 95.79, unknown words 80.00)
-    sentences without a mistake 75.00 %
+    sentences without an error 75.00 %
     400 tokens/s (20 sentences, 200 tokens in 0.50 s)
     """
 
     tokens: int
-    right: int
+    correct: int
+    """The number of tokens with the tag of the treebank."""
     unknown: int
-    unknown_right: int
+    """The number of tokens whose word the tagger has not seen in training."""
+    unknown_correct: int
     sentences: int
-    sentences_right: int
+    sentences_correct: int
+    """The number of sentences all of whose tags are correct."""
     seconds: float
 
     @property
     def accuracy(self) -> float:
-        """The part of the words that have the right tag, in percent.
+        """Tokens with the correct tag, in percent of all.
 
         >>> TagScores(200, 190, 10, 8, 20, 15, 0.5).accuracy
         95.0
         """
-        return 100 * self.right / self.tokens
+        return 100 * self.correct / self.tokens
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, ready for JSON.
@@ -56,12 +59,12 @@ class TagScores:
         def percent(part: int, whole: int) -> str:
             return f"{100 * part / whole:.2f}" if whole else "-"
 
-        known, known_right = self.tokens - self.unknown, self.right - self.unknown_right
+        known, known_correct = self.tokens - self.unknown, self.correct - self.unknown_correct
         return (
-            f"accuracy {percent(self.right, self.tokens)} "
-            f"(known words {percent(known_right, known)}, "
-            f"unknown words {percent(self.unknown_right, self.unknown)})\n"
-            f"sentences without a mistake {percent(self.sentences_right, self.sentences)} %\n"
+            f"accuracy {percent(self.correct, self.tokens)} "
+            f"(known words {percent(known_correct, known)}, "
+            f"unknown words {percent(self.unknown_correct, self.unknown)})\n"
+            f"sentences without an error {percent(self.sentences_correct, self.sentences)} %\n"
             f"{self.tokens / self.seconds:.0f} tokens/s ({self.sentences} sentences, "
             f"{self.tokens} tokens in {self.seconds:.2f} s)"
         )
@@ -72,7 +75,11 @@ def evaluate_tagger(
     treebank: Treebank,
     progress: Callable[[Iterable[list[str]]], Iterable[list[str]]] = iter,
 ) -> TagScores:
-    """Tag the words of a treebank and compare; ``progress`` may wrap the results.
+    """Tag the words of a treebank and compare with its tags.
+
+    - ``tagger``: a fitted tagger.
+    - ``treebank``: one tree or more.
+    - ``progress``: wraps the iterator of tagged sentences, for instance to show a progress bar.
 
     >>> from lpcfg import Tree
     >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
@@ -87,7 +94,7 @@ def evaluate_tagger(
     seconds = time.perf_counter() - started
     vocabulary = frozenset(tagger.lexicon_.words)
     unknown = np.array([word not in vocabulary for sentence in words for word in sentence])
-    right = np.array(
+    correct = np.array(
         [
             one == other
             for pair in zip(predicted, gold, strict=True)
@@ -95,11 +102,11 @@ def evaluate_tagger(
         ]
     )
     return TagScores(
-        tokens=len(right),
-        right=int(right.sum()),
+        tokens=len(correct),
+        correct=int(correct.sum()),
         unknown=int(unknown.sum()),
-        unknown_right=int((right & unknown).sum()),
+        unknown_correct=int((correct & unknown).sum()),
         sentences=len(gold),
-        sentences_right=sum(map(list.__eq__, predicted, gold)),
+        sentences_correct=sum(map(list.__eq__, predicted, gold)),
         seconds=seconds,
     )

@@ -1,4 +1,4 @@
-"""Reranking: a log-linear model over the candidate trees of parsers."""
+"""Reranking: a log-linear (MaxEnt) model over the k-best lists of parsers."""
 
 from lpcfg.reranking.candidates import Candidates, oracle_f1
 from lpcfg.reranking.reranker import Reranker

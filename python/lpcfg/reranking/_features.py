@@ -1,4 +1,8 @@
-"""Sparse features of candidate trees."""
+"""Sparse features of candidate trees, after those of Charniak & Johnson (2005).
+
+They are counts of patterns such as rules with their context, heads and their dependents, and the
+length of the right branch; the templates are in the core (``rust/src/rerank/templates.rs``).
+"""
 
 from __future__ import annotations
 
@@ -17,12 +21,14 @@ from lpcfg.treebank.tree import Tree
 
 __all__ = ["CONJUNCTIONS", "FeatureRows", "extract_features"]
 
-#: Labels of what stands between coordinated phrases.
+#: Labels of conjunctions, which stand between coordinated phrases.
 CONJUNCTIONS = frozenset(["CC", "CONJP", "KON"])
 
 
 class FeatureRows(NamedTuple):
-    """Features of trees, a row for each, with the hashes of the features as keys.
+    """A sparse row of features for each tree; the keys are hashes of the features.
+
+    The row of tree ``t`` is from ``offsets[t]`` to ``offsets[t + 1]`` in ``keys`` and ``counts``.
 
     >>> rows = FeatureRows(np.array([0, 1]), np.array([7], np.uint32), np.array([2], np.uint32))
     >>> rows.matrix(np.array([5, 7], np.uint32)).toarray()
@@ -50,7 +56,7 @@ class FeatureRows(NamedTuple):
         return scipy.sparse.csr_array((values, places[known], offsets), shape=shape)
 
     def sentence_keys(self, sentence_offsets: NDArray[np.int64]) -> NDArray[np.uint32]:
-        """The keys, each as often as there are sentences in which it tells candidates apart.
+        """Every key once for each sentence whose candidates differ in it.
 
         >>> keys, counts = np.array([3, 3, 7, 3], np.uint32), np.ones(4, np.uint32)
         >>> rows = FeatureRows(np.array([0, 1, 3, 4]), keys, counts)
@@ -67,15 +73,20 @@ class FeatureRows(NamedTuple):
 def extract_features(
     candidates: Sequence[Sequence[Tree]], heads: HeadRules | None = None, n_jobs: int = -1
 ) -> FeatureRows:
-    """The features of the candidate trees of sentences, beyond what all of a sentence have.
+    """The features of the k-best lists of sentences.
 
-    The patterns are in the core (``rust/src/rerank/templates.rs``).
+    Only differences within a list matter, so the least count of a feature among the candidates of a
+    sentence is subtracted from all of them.
+
+    - ``candidates``: the candidate trees of each sentence.
+    - ``heads``: the rules that find the head of a phrase; by default those for English.
+    - ``n_jobs``: the number of threads; -1 for all cores.
 
     >>> flat, deep = "(S (A a) (B b) (C c))", "(S (A a) (X (B b) (C c)))"
     >>> rows = extract_features([[Tree.from_string(flat), Tree.from_string(deep)]])
     >>> len(rows.offsets), len(rows.keys) == len(rows.counts)
     (3, True)
-    >>> extract_features([[Tree.from_string(flat)]]).keys  # nothing to tell apart
+    >>> extract_features([[Tree.from_string(flat)]]).keys  # one candidate has no difference
     array([], dtype=uint32)
     """
     rules = heads or HeadRules()

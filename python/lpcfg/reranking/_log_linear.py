@@ -1,4 +1,9 @@
-"""Log-linear choice among candidates: what it may expect to gain, and its weights by L-BFGS."""
+"""Log-linear (MaxEnt) models of k-best lists, with weights that maximise the expected gain.
+
+The probability of a candidate is proportional to the exponential of its score, which is linear in
+its features. The objective is the expectation of a gain (here that in F1) under these
+probabilities rather than the likelihood of the best candidate, and is optimised by L-BFGS.
+"""
 
 from __future__ import annotations
 
@@ -11,19 +16,19 @@ from numpy.typing import NDArray
 
 from lpcfg.errors import InputError
 
-__all__ = ["Choices", "fit_weights"]
+__all__ = ["KBestLists", "fit_weights"]
 
 
 @dataclass(frozen=True, eq=False)
-class Choices:
-    """What was to be chosen from: a row of features for each candidate, one sentence after another.
+class KBestLists:
+    """The k-best lists of sentences: features and gain of every candidate.
 
-    ``offsets`` are the rows at which sentences begin, and their number at the end. ``gains`` tell
-    how good it is to choose each candidate.
+    Candidates are rows, one sentence after another: those of sentence ``s`` are the rows from
+    ``offsets[s]`` to ``offsets[s + 1]``. ``gains`` says how good it is to choose a candidate.
 
     >>> features = scipy.sparse.csr_array([[1.0, 0.0], [0.0, 1.0]])
-    >>> choices = Choices(features, np.array([0, 2]), np.array([3.0, 1.0]))
-    >>> choices.loss(np.zeros(2), penalty=0.0)
+    >>> lists = KBestLists(features, np.array([0, 2]), np.array([3.0, 1.0]))
+    >>> lists.loss(np.zeros(2), penalty=0.0)
     (-2.0, array([-0.5,  0.5]))
     """
 
@@ -41,30 +46,28 @@ class Choices:
     def loss(
         self, weights: NDArray[np.float64], penalty: float
     ) -> tuple[float, NDArray[np.float64]]:
-        """Minus what may be expected to be gained, with a quadratic penalty; its gradient.
-
-        The probability of a candidate to be chosen is proportional to the exponential of its score.
+        """Minus the expected gain, plus an L2 penalty on the weights; and its gradient.
 
         >>> features = scipy.sparse.csr_array([[2.0], [0.0]])
-        >>> choices = Choices(features, np.array([0, 2]), np.array([1.0, 0.0]))
-        >>> choices.loss(np.zeros(1), penalty=1.0)[1]
+        >>> lists = KBestLists(features, np.array([0, 2]), np.array([1.0, 0.0]))
+        >>> lists.loss(np.zeros(1), penalty=1.0)[1]
         array([-0.5])
         """
         starts, sizes = self.offsets[:-1], np.diff(self.offsets)
         scores = self.features @ weights
-        shares = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes))
-        shares /= np.repeat(np.add.reduceat(shares, starts), sizes)
-        expected = np.add.reduceat(shares * self.gains, starts)
-        advantages = shares * (self.gains - np.repeat(expected, sizes))
+        probabilities = np.exp(scores - np.repeat(np.maximum.reduceat(scores, starts), sizes))
+        probabilities /= np.repeat(np.add.reduceat(probabilities, starts), sizes)
+        expected = np.add.reduceat(probabilities * self.gains, starts)
+        advantages = probabilities * (self.gains - np.repeat(expected, sizes))
         loss = float(0.5 * penalty * weights @ weights - expected.sum())
         return loss, penalty * weights - self.features.T @ advantages
 
-    def chosen(self, weights: NDArray[np.float64]) -> list[int]:
-        """The row with the best score of each sentence, the first of equals.
+    def best_rows(self, weights: NDArray[np.float64]) -> list[int]:
+        """The row with the highest score of each sentence; the first of equal ones.
 
         >>> features = scipy.sparse.csr_array([[2.0], [0.0]])
-        >>> choices = Choices(features, np.array([0, 2]), np.array([1.0, 0.0]))
-        >>> choices.chosen(np.array([-1.0]))
+        >>> lists = KBestLists(features, np.array([0, 2]), np.array([1.0, 0.0]))
+        >>> lists.best_rows(np.array([-1.0]))
         [1]
         """
         scores = self.features @ weights
@@ -72,19 +75,21 @@ class Choices:
         return [start + int(scores[start:end].argmax()) for start, end in pairs]
 
 
-def fit_weights(choices: Choices, penalty: float, iterations: int) -> NDArray[np.float64]:
-    """Weights with little penalised loss; the same choices give the same weights.
+def fit_weights(lists: KBestLists, penalty: float, iterations: int) -> NDArray[np.float64]:
+    """Weights at a local minimum of the penalised loss, found by L-BFGS from zero weights.
 
-    The search starts from zeros, and ends where no small change does better.
+    - ``lists``: the k-best lists to learn from.
+    - ``penalty``: the weight of the L2 penalty; the larger it is, the smaller the weights.
+    - ``iterations``: the largest number of L-BFGS iterations.
 
     >>> features = scipy.sparse.csr_array([[1.0, 0.0], [0.0, 1.0]])
-    >>> choices = Choices(features, np.array([0, 2]), np.array([1.0, 0.0]))
-    >>> fit_weights(choices, penalty=0.1, iterations=50).round(2)
+    >>> lists = KBestLists(features, np.array([0, 2]), np.array([1.0, 0.0]))
+    >>> fit_weights(lists, penalty=0.1, iterations=50).round(2)
     array([ 1.02, -1.02])
     """
     found = scipy.optimize.minimize(
-        choices.loss,
-        np.zeros(choices.features.shape[1]),
+        lists.loss,
+        np.zeros(lists.features.shape[1]),
         args=(penalty,),
         jac=True,
         method="L-BFGS-B",

@@ -1,4 +1,4 @@
-"""The log-linear model of a reranker, and the samples that it is fitted to."""
+"""The log-linear model of a reranker, and the k-best lists that it is fitted to."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import scipy
 from numpy.typing import NDArray
 
 from lpcfg.errors import InputError
-from lpcfg.evaluation.counts import Brackets
+from lpcfg.evaluation.counts import BracketCounts
 from lpcfg.reranking._features import FeatureRows, extract_features
-from lpcfg.reranking._log_linear import Choices, fit_weights
+from lpcfg.reranking._log_linear import KBestLists, fit_weights
 from lpcfg.reranking.candidates import Candidates, candidate_brackets
 from lpcfg.treebank.tree import Tree
 
@@ -21,9 +21,10 @@ __all__ = ["RerankerModel", "RerankerSamples"]
 
 @dataclass(frozen=True, eq=False)
 class RerankerModel:
-    """Weights of what parsers say of a tree, and of the patterns in it.
+    """The weights of a reranker: dense ones of parser scores, sparse ones of tree features.
 
-    ``keys`` are the hashes of the patterns, sorted.
+    ``score_weights`` are those of :data:`~lpcfg.reranking.candidates.SCORES` for each parser;
+    ``weights[i]`` is that of the feature with the hash ``keys[i]``. Keys are sorted.
 
     >>> model = RerankerModel(np.ones(6), np.array([], np.uint32), np.array([], np.float32))
     >>> model.scores([])
@@ -37,7 +38,10 @@ class RerankerModel:
     def scores(
         self, sentences: Sequence[Candidates], n_jobs: int = -1
     ) -> list[NDArray[np.float64]]:
-        """The scores of the candidates of each sentence; only their differences mean something."""
+        """The scores of the candidates of each sentence.
+
+        They are logarithms of probabilities up to a constant for each sentence.
+        """
         if not sentences:
             return []
         rows = extract_features([candidates.trees for candidates in sentences], n_jobs=n_jobs)
@@ -48,70 +52,76 @@ class RerankerModel:
 
 @dataclass
 class RerankerSamples:
-    """Sentences whose candidates can be compared with the right tree, collected batch by batch.
+    """K-best lists with gold trees to learn from, collected batch by batch.
 
     >>> RerankerSamples().sentence_sizes
     []
     """
 
     sentence_sizes: list[int] = field(default_factory=list)
+    """The number of candidates of each sentence."""
     rows: list[FeatureRows] = field(default_factory=list)
-    distinct: list[NDArray[np.uint32]] = field(default_factory=list)
+    """The features of the candidates, batch by batch."""
+    sentence_keys: list[NDArray[np.uint32]] = field(default_factory=list)
+    """The keys in which the candidates of a sentence differ, once a sentence, batch by batch."""
     scores: list[NDArray[np.float64]] = field(default_factory=list)
-    brackets: list[Brackets] = field(default_factory=list)
-    #: Those of the first candidate of every sentence.
-    first: Brackets = field(default_factory=Brackets)
+    """The parser scores of the candidates of each sentence."""
+    brackets: list[BracketCounts] = field(default_factory=list)
+    """The bracket counts of all candidates."""
+    one_best: BracketCounts = field(default_factory=BracketCounts)
+    """The bracket counts of the first candidates of all sentences."""
 
     def add(self, sentences: Sequence[Candidates], gold: Sequence[Tree], n_jobs: int = -1) -> None:
-        """Add sentences; those whose candidates are all equally good teach nothing."""
-        judged = [
+        """Add sentences; those whose candidates are all equally good are only counted."""
+        counted = [
             (candidates, candidate_brackets(candidates.trees, tree))
             for candidates, tree in zip(sentences, gold, strict=True)
         ]
-        self.first = sum((brackets[0] for _, brackets in judged), self.first)
-        useful = [
-            (candidates, brackets) for candidates, brackets in judged if len(set(brackets)) > 1
+        self.one_best = sum((brackets[0] for _, brackets in counted), self.one_best)
+        differing = [
+            (candidates, brackets) for candidates, brackets in counted if len(set(brackets)) > 1
         ]
-        if not useful:
+        if not differing:
             return
-        sizes = [len(candidates) for candidates, _ in useful]
-        rows = extract_features([candidates.trees for candidates, _ in useful], n_jobs=n_jobs)
+        sizes = [len(candidates) for candidates, _ in differing]
+        rows = extract_features([candidates.trees for candidates, _ in differing], n_jobs=n_jobs)
         self.sentence_sizes += sizes
         self.rows.append(rows)
-        self.distinct.append(rows.sentence_keys(np.cumsum([0, *sizes])))
-        self.scores += [candidates.scores for candidates, _ in useful]
-        self.brackets += [own for _, brackets in useful for own in brackets]
+        self.sentence_keys.append(rows.sentence_keys(np.cumsum([0, *sizes])))
+        self.scores += [candidates.scores for candidates, _ in differing]
+        self.brackets += [own for _, brackets in differing for own in brackets]
 
     def fit(self, penalty: float, min_count: int, iterations: int) -> RerankerModel:
-        """Fit a model whose patterns tell the candidates of ``min_count`` sentences apart."""
+        """Fit a model to the features in which the candidates of ``min_count`` sentences differ."""
         if not self.rows:
             raise InputError(
-                "there is no sentence whose candidates differ in F1, so nothing to learn a choice "
-                "from; use more trees, or more candidates"
+                "there is no sentence whose candidates differ in F1, so a reranker cannot be "
+                "trained; use more trees, or more candidates"
             )
-        keys, sentences = np.unique(np.concatenate(self.distinct), return_counts=True)
+        keys, sentences = np.unique(np.concatenate(self.sentence_keys), return_counts=True)
         keys = keys[sentences >= min_count]
-        # What parsers say is brought to one scale, that of a pattern that is there or not.
+        # Parser scores are standardised, so that one penalty suits them and counts of features.
         centred = np.concatenate([scores - scores.mean(axis=0) for scores in self.scores])
         scale = centred.std(axis=0)
         scale[scale == 0] = 1.0
-        patterns = scipy.sparse.vstack([rows.matrix(keys) for rows in self.rows], format="csr")
-        choices = Choices(
-            scipy.sparse.hstack([scipy.sparse.csr_array(centred / scale), patterns], format="csr"),
+        features = scipy.sparse.vstack([rows.matrix(keys) for rows in self.rows], format="csr")
+        lists = KBestLists(
+            scipy.sparse.hstack([scipy.sparse.csr_array(centred / scale), features], format="csr"),
             np.cumsum([0, *self.sentence_sizes]),
             self._gains(),
         )
-        weights = fit_weights(choices, penalty, iterations)
-        own, others = weights[: len(scale)], weights[len(scale) :]
-        return RerankerModel(own / scale, keys, others.astype(np.float32))
+        weights = fit_weights(lists, penalty, iterations)
+        dense, sparse = weights[: len(scale)], weights[len(scale) :]
+        return RerankerModel(dense / scale, keys, sparse.astype(np.float32))
 
     def _gains(self) -> NDArray[np.float64]:
-        """How much a candidate adds to the F1 of all trees, times something that is constant.
+        """What each candidate adds to the F1 of all trees, up to a constant factor.
 
-        Near a value F of 2 M / (G + P), that grows where 2 M - F (G + P) does, which is a sum over
-        sentences; F is that of the first candidates.
+        F1 is 2 M / (G + P), with M matched, G gold and P predicted brackets in total, and so no sum
+        over sentences. Near a value F of it, it grows where 2 M - F (G + P) does, which is one; F
+        is the F1 of the first candidates.
         """
-        f1 = self.first.f1 / 100
+        f1 = self.one_best.f1 / 100
         return np.array(
             [2 * own.matched - f1 * (own.gold + own.predicted) for own in self.brackets]
         )

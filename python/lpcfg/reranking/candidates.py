@@ -1,4 +1,4 @@
-"""Candidate trees of sentences, with what the models that proposed them think of them."""
+"""The k-best lists of several parsers for a sentence, merged, with each parser's scores."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg.errors import InputError
-from lpcfg.evaluation.bracketing import outline
-from lpcfg.evaluation.counts import Brackets
+from lpcfg.evaluation.bracketing import Bracketing
+from lpcfg.evaluation.counts import BracketCounts
 from lpcfg.evaluation.evalb_parameters import NEW
 from lpcfg.evaluation.scores import evaluate
 from lpcfg.evaluation.strict import compare_strictly
@@ -27,20 +27,16 @@ from lpcfg.treebank.tree import Tree
 
 __all__ = ["SCORES", "Candidates", "candidate_brackets", "merge_candidates", "oracle_f1"]
 
-#: What each parser says of a candidate; see :func:`merge_candidates`.
+#: The scores that each parser gives a candidate; see :func:`merge_candidates`.
 SCORES = ("log posterior", "proposed", "rank", "expected F1", "log phrases", "log tags")
 
-#: The least probability of a span: about where pruning makes zeros of them.
-_LEAST = 1e-4
+#: Span probabilities are at least this: about where pruning makes zeros of them.
+_MIN_PROBABILITY = 1e-4
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    r"""The candidate trees of a sentence, and what parsers say of them.
-
-    ``scores`` has a row for each tree and :data:`SCORES` for each parser. ``parses`` are those by
-    which the sentence is as likely as it is, and ``log_probabilities`` those of the trees according
-    to who proposed them first.
+    r"""The candidate trees of a sentence: the merged k-best lists of several parsers.
 
     >>> from lpcfg import Grammar, Parser
     >>> parser = Parser(Grammar.from_string("S -> X S | S X | X X \n X -> 'ha'"))
@@ -50,18 +46,23 @@ class Candidates:
     """
 
     trees: tuple[Tree, ...]
+    """The candidates, each of them once."""
     log_probabilities: tuple[float, ...]
+    """The log probability of each tree according to the first parser that proposed it."""
     scores: NDArray[np.float64]
+    """A row for each tree, with the columns :data:`SCORES` for one parser after another."""
     parses: tuple[Parse, ...]
+    """The parses from which the probability of the sentence is taken."""
 
     def __len__(self) -> int:
         return len(self.trees)
 
     def parse(self, scores: NDArray[np.float64], count: int = 1) -> Parse:
-        r"""The parse by scores of the trees, with so many of the best as candidates.
+        r"""The parse with the highest score, with the ``count`` best trees as its candidates.
 
-        A tree is as likely as the exponential of its score, and a span as the trees that have it.
-        The sentence is as likely as the parsers say that have more than fragments of it.
+        The probability of a tree is proportional to the exponential of its score, that of a span is
+        the sum over the trees that have it. The probability of the sentence is that of the parsers
+        that found more than fragments of it.
 
         >>> from lpcfg import Grammar, Parser
         >>> parser = Parser(Grammar.from_string("S -> X S | S X | X X \n X -> 'ha'"))
@@ -71,11 +72,11 @@ class Candidates:
         (S (S (X ha) (X ha)) (X ha)) 0.75
         """
         members = MemberParses(self.parses, [1.0] * len(self.parses))
-        shares = np.exp(scores - scores.max())
+        probabilities = np.exp(scores - scores.max())
         order = np.argsort(-scores, kind="stable")[:count].tolist()
         return Parse.from_candidates(
             [(self.trees[place], self.log_probabilities[place]) for place in order],
-            mean_marginals([tree_marginals(tree) for tree in self.trees], shares),
+            mean_marginals([tree_marginals(tree) for tree in self.trees], probabilities),
             status=members.status,
             sentence_log_probability=members.sentence_log_probability(),
             conditional=members.conditional,
@@ -83,14 +84,20 @@ class Candidates:
 
 
 def merge_candidates(parses: Sequence[Parse], whole: Sequence[Parse] | None = None) -> Candidates:
-    r"""The different candidates in the parses of one sentence by several parsers.
+    r"""Merge the k-best lists of several parsers for one sentence, and score every tree.
 
-    Those of parts of a parser may be among them. ``whole`` are those that the probability of the
-    sentence is taken from, all of them by default.
+    - ``parses``: the parses of the sentence, with candidates and marginals. Those of the members of
+      an ensemble may be among them.
+    - ``whole``: the parses that the probability of the sentence is taken from; by default all.
 
-    Each parser gives each tree the logarithm of its posterior probability (that of the parser's
-    last candidate if it did not propose the tree), whether it proposed it and as which one, the F1
-    that it may expect, and the logarithms of the probabilities of its phrases and its tags.
+    Each parser gives every tree, also those that it did not propose, the :data:`SCORES`:
+
+    - log posterior: log probability given the sentence; that of the parser's last candidate if it
+      did not propose the tree
+    - proposed: 1 if the parser proposed it, otherwise 0
+    - rank: log(1 + its place in the parser's list)
+    - expected F1: under the parser's span marginals
+    - log phrases, log tags: the sum of the log marginals of its phrases, and of its tags
 
     >>> from lpcfg import Grammar, Parser
     >>> grammar = Grammar.from_string("S -> X S [0.2] | S X [0.1] | X X [0.7] \n X -> 'ha'")
@@ -130,13 +137,13 @@ def _scores(
     spans: Sequence[Sequence[_Span]],
     tags: Sequence[Sequence[_Span]],
 ) -> NDArray[np.float64]:
-    """What one parser says of trees: :data:`SCORES`."""
+    """The :data:`SCORES` of one parser for each tree."""
     table = span_probabilities(_marginals(parse))
     ranks = {tree: rank for rank, (tree, _) in enumerate(parse.candidates)}
     own = [log_probability for _, log_probability in parse.candidates]
-    # Fragments have no probability, nor has what the members of an ensemble only find together.
-    least = min(filter(math.isfinite, own), default=parse.sentence_log_probability)
-    own = [max(log_probability, least) for log_probability in own]
+    # Fragments have no probability, nor have trees that no single member of an ensemble finds.
+    lowest = min(filter(math.isfinite, own), default=parse.sentence_log_probability)
+    own = [max(log_probability, lowest) for log_probability in own]
     expected = sum(table.values()) - len(tags[0])
     rows = np.empty((len(trees), len(SCORES)))
     for row, tree in enumerate(trees):
@@ -144,30 +151,30 @@ def _scores(
         preterminals = np.array([table.get(span, 0.0) for span in tags[row]])
         rank = ranks.get(tree)
         rows[row] = (
-            (least if rank is None else own[rank]) - parse.sentence_log_probability,
+            (lowest if rank is None else own[rank]) - parse.sentence_log_probability,
             rank is not None,
             np.log1p(len(own) if rank is None else rank),
             2 * phrases.sum() / max(len(phrases) + expected, 1.0),
-            np.log(np.maximum(phrases, _LEAST)).sum(),
-            np.log(np.maximum(preterminals, _LEAST)).sum(),
+            np.log(np.maximum(phrases, _MIN_PROBABILITY)).sum(),
+            np.log(np.maximum(preterminals, _MIN_PROBABILITY)).sum(),
         )
     return np.nan_to_num(rows, posinf=0.0, neginf=0.0)
 
 
-def candidate_brackets(trees: Iterable[Tree], gold: Tree) -> list[Brackets]:
-    """The brackets of each candidate tree of a sentence, and those that are right.
+def candidate_brackets(trees: Iterable[Tree], gold: Tree) -> list[BracketCounts]:
+    """The bracket counts of each candidate tree of a sentence.
 
     >>> gold = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")
     >>> candidate_brackets([Tree.from_string("(S (PRP it) (VP (VBD rained)))")], gold)
-    [Brackets(matched=2, gold=3, predicted=2)]
+    [BracketCounts(matched=2, gold=3, predicted=2)]
     """
-    outlined = outline(gold)
-    results = (compare_strictly(outlined, outline(tree), NEW) for tree in trees)
-    return [Brackets(len(r.matched), len(r.gold), len(r.predicted)) for r in results]
+    gold_brackets = Bracketing.of(gold)
+    results = (compare_strictly(gold_brackets, Bracketing.of(tree), NEW) for tree in trees)
+    return [BracketCounts(len(r.matched), len(r.gold), len(r.predicted)) for r in results]
 
 
 def oracle_f1(candidates: Iterable[Sequence[Tree]], gold: Sequence[Tree]) -> float:
-    """The F1, in percent, of choosing the best candidate of each sentence: none can do better.
+    """The F1, in percent, of choosing the best candidate of each sentence: the bound of reranking.
 
     >>> gold = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")
     >>> oracle_f1([[Tree.from_string("(S (PRP it) (VP (VBD rained)))"), gold]], [gold])
@@ -175,9 +182,9 @@ def oracle_f1(candidates: Iterable[Sequence[Tree]], gold: Sequence[Tree]) -> flo
     """
 
     def best() -> Iterator[Tree]:
-        for trees, right in zip(candidates, gold, strict=True):
-            brackets = candidate_brackets(trees, right)
-            # Where none is right, fewer are better.
+        for trees, gold_tree in zip(candidates, gold, strict=True):
+            brackets = candidate_brackets(trees, gold_tree)
+            # Where no bracket matches, fewer are better.
             yield trees[
                 max(range(len(trees)), key=lambda n: (brackets[n].f1, -brackets[n].predicted))
             ]

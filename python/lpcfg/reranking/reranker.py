@@ -1,4 +1,4 @@
-"""Choose among the candidate trees of parsers with a log-linear model."""
+"""The reranker: a parser that chooses from the k-best lists of other parsers."""
 
 from __future__ import annotations
 
@@ -27,24 +27,23 @@ from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["Reranker"]
 
-#: What a saved reranker remembers of how it was made.
+#: The parameters that are stored with a reranker, beside the thresholds of pruning.
 _OPTIONS = ("candidates", "folds", "penalty", "min_count", "iterations", "decoder")
 
 
 @dataclass
 class Reranker(BaseParser):
-    """Chooses among the ``candidates`` best trees of parsers (Charniak & Johnson 2005).
+    """A log-linear (MaxEnt) reranker of k-best lists.
 
-    ``estimators`` learn a grammar each; several in a tuple parse together, as one parser or as an
-    ensemble, of which each member proposes trees and judges them too. The features are patterns in
-    the trees (:mod:`lpcfg.reranking._features`) that tell the candidates of ``min_count`` sentences
-    apart, and what the parsers think of the trees. The weights are those of a log-linear model
-    whose choices may expect the best F1, with a quadratic ``penalty``, after at most so many
-    ``iterations``. ``decoder``, ``prune``, ``memory`` and ``n_jobs`` are those of the parsers.
+    It follows Charniak & Johnson (2005), over several parsers as in Narayan & Cohen (2015). Each
+    parser proposes its k best trees of a sentence. A log-linear model scores every tree by
+    sparse features of its structure and words (:mod:`lpcfg.reranking._features`) and by the scores
+    that each parser gives it (:data:`lpcfg.reranking.candidates.SCORES`). The tree with the highest
+    score is the parse. The weights of the model maximise the expected F1 of that choice.
 
-    Grammars know the trees they were learnt from too well, so :meth:`fit` makes candidates by cross
-    fitting: each of the ``folds`` is parsed by grammars that were learnt from the other ones.
-    ``progress`` may wrap the folds, before which the grammars are learnt from all trees.
+    A grammar parses the trees that it was estimated from better than new ones, so :meth:`fit` makes
+    the k-best lists to learn from by cross-fitting (jackknifing): the treebank is cut into folds,
+    and each is parsed by grammars that were estimated from the others.
 
     A fitted reranker is used as a :class:`~lpcfg.Parser` is.
 
@@ -53,42 +52,60 @@ class Reranker(BaseParser):
     >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
     >>> print(reranker.parse(words="The dog saw him .".split()))
     (ROOT (S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (PRP him))) (. .)))
+
+    The examples of the methods use this reranker.
     """
 
     estimators: Sequence[Estimator | Sequence[Estimator]] = ()
+    """One for each parser. Several in a tuple make one parser of several grammars: an ensemble, if
+    their trees are transformed differently, each member of which proposes and scores trees too."""
     candidates: int = 30
+    """The k of the k-best lists, at least 1: trees that each parser proposes. More raise the oracle
+    F1, and the time of training and parsing."""
     folds: int = 5
+    """Parts of the treebank for cross-fitting, from 2 to the number of trees. With more, the
+    grammars that make the lists are closer to the final ones, and training takes longer."""
     penalty: float = 30.0
+    """The weight of the L2 penalty, positive. The larger it is, the smaller the weights, and the
+    less the choice depends on single features."""
     min_count: int = 5
+    """A feature is used if it differs among the candidates of this many sentences; at least 1. A
+    smaller number means more features, a larger model and more overfitting."""
     iterations: int = 200
+    """The largest number of L-BFGS iterations, at least 1."""
     decoder: str = "max-f1"
+    """That of the parsers; see :class:`~lpcfg.Parser`."""
     prune: Pruning | float | None = field(default_factory=Pruning)
+    """The pruning thresholds of the parsers; see :class:`~lpcfg.Parser`."""
     memory: int = MEMORY
+    """The bytes that the charts of a sentence may take; see :class:`~lpcfg.Parser`."""
     n_jobs: int = -1
+    """The number of threads; -1 for all cores. Results do not depend on it."""
     progress: Callable[[Iterable[int]], Iterable[int]] = iter
+    """Wraps the iterator of folds, for instance to show a progress bar."""
 
     grammars_: list[list[Grammar]] = field(init=False, repr=False, compare=False)
     parsers_: list[BaseParser] = field(init=False, repr=False, compare=False)
     model_: RerankerModel = field(init=False, repr=False, compare=False)
 
     def fit(self, treebank: Treebank) -> Self:
-        """Learn the grammars from a treebank, then to choose from its trees fold by fold.
+        """Estimate the grammars from a treebank, then the weights from k-best lists of its trees.
 
         >>> import lpcfg
         >>> Reranker().fit(Treebank.from_trees([lpcfg.Tree("NN", "rain")]))
         Traceback (most recent call last):
-        lpcfg.errors.InputError: estimators: a reranker needs one or more to learn grammars with
+        lpcfg.errors.InputError: estimators: a reranker needs at least one
         """
         if not self.estimators:
-            raise InputError("estimators: a reranker needs one or more to learn grammars with")
+            raise InputError("estimators: a reranker needs at least one")
         self.check()
         if self.folds > len(treebank):
             raise InputError(
-                f"folds must not be more than trees, {len(treebank)}, but there are {self.folds}"
+                f"folds must be at most the number of trees, {len(treebank)}, not {self.folds}"
             )
         trees = treebank.trees()
         grammars = self._learn(treebank)
-        # In a fold, grammars may happen to have one backbone that otherwise have not.
+        # Grammars that have the same backbone in one fold only must not share a chart there.
         classes = [backbone_classes(group) for group in grammars]
         samples = RerankerSamples()
         for fold in self.progress(range(self.folds)):
@@ -108,7 +125,7 @@ class Reranker(BaseParser):
         return self
 
     def check(self) -> None:
-        """Complain about options that cannot be.
+        """Raise an error for a parameter that is out of its range.
 
         >>> Reranker(folds=1).check()
         Traceback (most recent call last):
@@ -122,7 +139,7 @@ class Reranker(BaseParser):
             raise InputError(f"penalty must be a positive number, not {self.penalty!r}")
 
     def _learn(self, treebank: Treebank) -> list[list[Grammar]]:
-        """The grammars of each parser; an estimator that is there twice learns once."""
+        """The grammars of each parser; an estimator that is given twice is fitted once."""
         learnt: dict[int, Grammar] = {}
         for estimator in (member for group in self._groups() for member in group):
             if id(estimator) not in learnt:
@@ -135,7 +152,7 @@ class Reranker(BaseParser):
     def _use(
         self, grammars: list[list[Grammar]], classes: Sequence[Sequence[Sequence[int]]]
     ) -> None:
-        """Make parsers of grammars, of which some share a chart."""
+        """Make parsers of grammars; those of one class share a chart."""
         self.grammars_ = grammars
         self.parsers_ = [
             joint_parser(
@@ -149,8 +166,8 @@ class Reranker(BaseParser):
             for group, own in zip(grammars, classes, strict=True)
         ]
 
-    def _voices(self) -> int:
-        """How many parsers propose and judge candidates, members of ensembles included."""
+    def _n_parsers(self) -> int:
+        """The number of parsers that propose and score trees, members of ensembles included."""
         return sum(
             1 + len(parser.members) if isinstance(parser, Ensemble) else 1
             for parser in self.parsers_
@@ -158,11 +175,8 @@ class Reranker(BaseParser):
 
     @property
     def grammar(self) -> Grammar:
-        """The first grammar of the first parser: it knows how trees were cleaned.
+        """The first grammar of the first parser, which has the cleaning and transform of trees.
 
-        >>> import lpcfg
-        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
-        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
         >>> reranker.grammar.tags[:3]
         (',', '.', 'CC')
         """
@@ -170,11 +184,8 @@ class Reranker(BaseParser):
 
     @property
     def tags(self) -> frozenset[str]:
-        """The tags that its parsers know.
+        """The tags that at least one of its parsers knows.
 
-        >>> import lpcfg
-        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
-        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
         >>> sorted(reranker.tags)[:3]
         [',', '.', 'CC']
         """
@@ -187,11 +198,10 @@ class Reranker(BaseParser):
         words: Iterable[Sequence[str]] | None = None,
         batch_size: int = BATCH,
     ) -> Iterator[Candidates]:
-        """The candidates of many sentences, lazily and in their order.
+        """The merged k-best lists of many sentences, lazily and in their order.
 
-        >>> import lpcfg
-        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
-        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
+        ``tags``, ``words`` and ``batch_size`` are those of :meth:`lpcfg.Parser.analyze_many`.
+
         >>> sentence = "The dog saw him with them .".split()
         >>> [len(candidates.trees) for candidates in reranker.propose(words=[sentence])]
         [5]
@@ -203,7 +213,7 @@ class Reranker(BaseParser):
             candidates=self.candidates,
             batch_size=batch_size,
         )
-        # What parts find is there as well, but what they make together comes first.
+        # The parse of an ensemble comes before those of its members, which count as well.
         return (
             merge_candidates(
                 [parse for parts in several for parse in reversed(parts)],
@@ -223,11 +233,9 @@ class Reranker(BaseParser):
     ) -> Iterator[Parse]:
         """What :meth:`lpcfg.Parser.analyze_many` gives, the best candidates first.
 
-        A span is as likely as the candidates that have it, to the log-linear model.
+        The probability of a span is the sum over the candidates that have it, as the log-linear
+        model sees them.
 
-        >>> import lpcfg
-        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
-        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
         >>> [parse.status for parse in reranker.analyze_many([["DT", "NN", "VBD", "."], ["."]])]
         ['parsed', 'fragments']
         """
@@ -248,24 +256,18 @@ class Reranker(BaseParser):
     def summary(self) -> str:
         """A few lines on the reranker and on each of its grammars.
 
-        >>> import lpcfg
-        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
-        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
         >>> reranker.summary().splitlines()[0].split(" with ")[0]
         'reranker'
         """
         own = (
             f"reranker with {len(self.model_.keys)} features of trees, over {self.candidates} "
-            f"candidates from each of {self._voices()} parsers"
+            f"candidates from each of {self._n_parsers()} parsers"
         )
         return "\n\n".join([own, *(parser.summary() for parser in self.parsers_)])
 
     def save(self, folder: str | PathLike[str]) -> None:
         """Write the reranker and its grammars into a folder, a new or an empty one.
 
-        >>> import lpcfg
-        >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
-        >>> reranker = Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=5).fit(treebank)
         >>> import tempfile, pathlib
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     reranker.save(folder)
@@ -294,10 +296,10 @@ class Reranker(BaseParser):
             reranker._use(grammars, [backbone_classes(group) for group in grammars])
         except InputError as error:
             raise ModelFileError(f"{folder}: {error}") from error
-        if len(model.score_weights) != reranker._voices() * len(SCORES):
+        if len(model.score_weights) != reranker._n_parsers() * len(SCORES):
             raise ModelFileError(
                 f"{folder}: there are {len(model.score_weights)} score_weights, and "
-                f"{reranker._voices()} parsers with {len(SCORES)} each; train the reranker again"
+                f"{reranker._n_parsers()} parsers with {len(SCORES)} each; train the reranker again"
             )
         reranker.model_ = model
         return reranker

@@ -1,8 +1,9 @@
-"""Models of labelled spans: features of words, learnt for spans one by one or for whole trees.
+"""The CRF on GUM dev, with weights learnt for spans one by one or for whole trees.
 
 Learns from GUM's training part and parses its development part from words. The first rows say what
 the labels of spans are worth before any tree is looked for: a span has the labels that are likelier
-than not. Well-formed are the sentences in which no two spans cross.
+than not. Well-formed are the sentences in which no two spans cross. Run from the top of the
+repository: .venv/bin/python benches/crf.py
 """
 
 import time
@@ -10,7 +11,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 
 import numpy as np
-from development import gold, print_row, score, training
+from development import gold, no_options, print_row, score, training
 
 from lpcfg import (
     CRFEstimator,
@@ -115,6 +116,7 @@ def row(name: str, scores: Scores, formed: str, seconds: str, speed: str) -> Non
 
 
 def main() -> None:
+    no_options(__doc__)
     print_row(
         "model", "F1", "P", "R", "exact", "well-formed", "training, CPU s", "sentences / CPU s"
     )
@@ -124,9 +126,11 @@ def main() -> None:
     scores, speed = score(PCFGEstimator().fit(treebank).grammar_)
     row("PCFG", scores, "100", "", f"{speed:.0f}")
     # Without the grammar's probabilities weights have further to go.
-    for loss, rate in (("independent", 0.1), ("crf", CRFEstimator().rate)):
+    for loss, learning_rate in (("independent", 0.1), ("crf", CRFEstimator().learning_rate)):
         started = time.process_time()
-        grammar = CRFEstimator(loss=loss, learning_rate=rate, n_jobs=1).fit(treebank).grammar_
+        grammar = (
+            CRFEstimator(loss=loss, learning_rate=learning_rate, n_jobs=1).fit(treebank).grammar_
+        )
         seconds = f"{time.process_time() - started:.0f}"
         parser = Parser(grammar, n_jobs=1)
         parses = list(parser.analyze_many(words=sentences, marginals=True))

@@ -1,7 +1,7 @@
-"""EVALB's comparison of one sentence: what it deletes, forgives, matches and counts.
+"""EVALB's comparison of one sentence with its gold tree.
 
 EVALB deletes words by the tags of the tree they are in. A punctuation mark that a parser tags as
-something else is therefore deleted on one side only, and the sentence drops out as an error; an
+something else is therefore deleted in one tree only, and the sentence is left out as an error; an
 empty prediction is skipped. :mod:`lpcfg.evaluation.strict` has scores without these gaps.
 """
 
@@ -14,13 +14,13 @@ from itertools import accumulate
 from lpcfg.evaluation.bracketing import Bracketing, phrase_label
 from lpcfg.evaluation.evalb_parameters import EvalbParameters
 
-__all__ = ["SentenceResult", "Status", "compare"]
+__all__ = ["EvalbResult", "Status", "compare"]
 
 QUOTES = frozenset({"'", '"', "/"})
 
 
 class Status(IntEnum):
-    """What became of a sentence.
+    """Whether a sentence counts, in EVALB's numbers.
 
     >>> int(Status.SKIP)
     2
@@ -32,7 +32,7 @@ class Status(IntEnum):
 
 
 class Mark(IntEnum):
-    """What became of a word or a bracket, in EVALB's numbers."""
+    """How a word or a bracket was counted, in EVALB's numbers."""
 
     WRONG = 0
     MATCHED = 1
@@ -41,10 +41,10 @@ class Mark(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class SentenceResult:
+class EvalbResult:
     """One line of EVALB's report; all counts are zero unless the status is VALID.
 
-    >>> SentenceResult(7, Status.ERROR, error="Length unmatch (6|5)").matched
+    >>> EvalbResult(7, Status.ERROR, error="Length unmatch (6|5)").matched
     0
     """
 
@@ -55,8 +55,8 @@ class SentenceResult:
     predicted: int = 0
     crossing: int = 0
     words: int = 0
-    tags: int = 0
-    """The number of words with the right tag."""
+    correct_tags: int = 0
+    """The number of words with the tag of the gold tree."""
     error: str = ""
     """EVALB's message if the status is ERROR."""
     listing: str = ""
@@ -66,7 +66,7 @@ class SentenceResult:
     def exact(self) -> bool:
         """Whether every bracket is right (the tags may be wrong).
 
-        >>> SentenceResult(3, Status.VALID, matched=2, gold=2, predicted=2).exact
+        >>> EvalbResult(3, Status.VALID, matched=2, gold=2, predicted=2).exact
         True
         """
         return self.status == Status.VALID and self.matched == self.gold == self.predicted
@@ -139,15 +139,14 @@ class _Side:
         return [k for k, mark in enumerate(self.marks) if mark != Mark.DELETED]
 
 
-def compare(gold: Bracketing, test: Bracketing, parameters: EvalbParameters) -> SentenceResult:
+def compare(gold: Bracketing, test: Bracketing, parameters: EvalbParameters) -> EvalbResult:
     """Compare two bracketings of a sentence as EVALB does.
 
-    >>> from lpcfg.evaluation.bracketing import outline
     >>> from lpcfg.evaluation.evalb_parameters import NEW
     >>> from lpcfg.treebank.tree import Tree
     >>> verb, noun = Tree("VB", "see"), Tree("NN", "trees")
-    >>> gold = Tree("TOP", [Tree("VP", [verb, Tree("NP", [noun])])])
-    >>> result = compare(outline(gold), outline(Tree("TOP", [Tree("VP", [verb, noun])])), NEW)
+    >>> gold = Bracketing.of(Tree("TOP", [Tree("VP", [verb, Tree("NP", [noun])])]))
+    >>> result = compare(gold, Bracketing.of(Tree("TOP", [Tree("VP", [verb, noun])])), NEW)
     >>> result.matched, result.gold, result.predicted
     (1, 2, 1)
     """
@@ -159,22 +158,22 @@ def compare(gold: Bracketing, test: Bracketing, parameters: EvalbParameters) -> 
 
 def _compare_sides(
     gold: _Side, test: _Side, length: int, parameters: EvalbParameters
-) -> SentenceResult:
+) -> EvalbResult:
     if not test.words:
-        return SentenceResult(length, Status.SKIP)
+        return EvalbResult(length, Status.SKIP)
     if len(gold.words) != len(test.words):
         _restore_quotes(gold, test, parameters)
     if len(gold.words) != len(test.words):
         error = f"Length unmatch ({len(gold.words)}|{len(test.words)})"
-        return SentenceResult(length, Status.ERROR, error=error)
+        return EvalbResult(length, Status.ERROR, error=error)
     for first, second in zip(gold.words, test.words, strict=True):
         if not parameters.same_word(first, second):
             error = f"Words unmatch ({first}|{second})"
-            return SentenceResult(length, Status.ERROR, error=error)
+            return EvalbResult(length, Status.ERROR, error=error)
     gold.delete_brackets(parameters)
     test.delete_brackets(parameters)
     gold_brackets, test_brackets = gold.remaining(), test.remaining()
-    return SentenceResult(
+    return EvalbResult(
         length,
         Status.VALID,
         _match(gold, test, gold_brackets, test_brackets, parameters),
