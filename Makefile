@@ -71,7 +71,8 @@ cargo-test: $(INSTALLED)
 	$(CARGO) test $(MANIFEST) --locked --quiet
 
 pytest: $(INSTALLED)
-	$(BIN)/python -m pytest --quiet
+	# A module is run by one process, so that its fixtures are made once.
+	$(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadscope
 
 bench: $(INSTALLED)
 	$(CARGO) bench $(MANIFEST) --locked

@@ -32,14 +32,15 @@ def commands():
 def folder(tmp_path_factory):
     """A folder with the files that the README speaks of."""
     folder = tmp_path_factory.mktemp("readme")
-    trees = [f"{tree}\n" for tree in embedded_trees(300)]
-    (folder / "train.mrg").write_text("".join(trees[:250]), "utf-8")
-    (folder / "dev.mrg").write_text("".join(trees[250:]), "utf-8")
+    trees = [f"{tree}\n" for tree in embedded_trees(150)]
+    (folder / "train.mrg").write_text("".join(trees[:120]), "utf-8")
+    (folder / "dev.mrg").write_text("".join(trees[120:]), "utf-8")
     (folder / "many").mkdir()
     (folder / "sentences.txt").write_text("The dog saw him .\n", "utf-8")
     return folder
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.name)
 def test_python_snippets_run_and_print_what_they_say(text, folder, monkeypatch):
     monkeypatch.chdir(folder)
@@ -56,6 +57,7 @@ def test_python_snippets_run_and_print_what_they_say(text, folder, monkeypatch):
         assert runner.failures == 0, "".join(said)
 
 
+@pytest.mark.slow
 def test_commands_of_the_readme_run(folder):
     listed = commands()
     assert {re.search(r"lpcfg (\w+)", line)[1] for line in listed} >= {"train", "parse", "eval"}

@@ -158,6 +158,7 @@ def test_the_probability_of_a_sentence_is_that_of_whole_parsers() -> None:
     assert found == pytest.approx(whole)
 
 
+@pytest.mark.slow
 def test_the_same_trees_give_the_same_model_whatever_the_threads(fitted: Reranker) -> None:
     treebank = Treebank.from_trees(TREES)
     again = Reranker(fitted.estimators, folds=3, candidates=6, min_count=1, n_jobs=2).fit(treebank)
