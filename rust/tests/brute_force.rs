@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lpcfg_core::cancel::Cancel;
+use lpcfg_core::chart::Chart;
 use lpcfg_core::chart::coarse::{CoarseChart, CoarseGrammar};
 use lpcfg_core::chart::marginals::LabelMarginals;
 use lpcfg_core::chart::mask::Mask;
-use lpcfg_core::chart::pcfg::{Bounds, Chart, PcfgPass};
+use lpcfg_core::chart::pcfg::{Bounds, PcfgPass};
 use lpcfg_core::decode::{Best, ExpectedGain, KBest, Objective, PackedForest, PcfgRules, Viterbi};
 use lpcfg_core::grammar::{Grammar, SymbolId, Token};
 use lpcfg_core::parser::{Combine, Decoder, Options, Parser, Status, Workspace};

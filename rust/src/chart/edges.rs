@@ -3,7 +3,7 @@
 //! Storing an edge would take more than it takes to find it again: whoever keeps something about
 //! edges keeps it in their order.
 
-use super::pcfg::Chart;
+use super::Chart;
 use crate::grammar::Grammar;
 
 /// A binary rule over two adjacent spans.

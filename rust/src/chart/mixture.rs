@@ -1,6 +1,6 @@
 //! What several latent models together say of one chart.
 
-use super::pcfg::Chart;
+use super::Chart;
 
 /// A mixture of models in which all weigh the same, in memory that is reused.
 #[derive(Debug, Default)]

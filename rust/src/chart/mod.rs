@@ -13,6 +13,8 @@
 
 pub mod coarse;
 pub mod edges;
+pub mod gold;
+mod items;
 pub mod latent;
 pub mod marginals;
 pub mod mask;
@@ -20,6 +22,9 @@ pub mod mixture;
 mod pair_matrices;
 pub mod pcfg;
 pub mod rule_posteriors;
+mod sparse_vector;
+
+pub use items::Chart;
 
 /// Fill a vector that is reused with a value, taking no more memory than it needs.
 fn refill<T: Clone>(vector: &mut Vec<T>, length: usize, value: T) {

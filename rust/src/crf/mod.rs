@@ -8,6 +8,7 @@
 
 mod objectives;
 pub mod pass;
+pub mod template_numbers;
 pub mod templates;
 pub mod tokens;
 pub mod train;
@@ -15,6 +16,7 @@ pub mod weights;
 
 pub use objectives::{CrfRules, CrfTrees};
 pub use pass::CrfPass;
+pub use template_numbers::TEMPLATE_VERSION;
 pub use tokens::{TokenAttributes, Vocabulary};
-pub use train::{Example, Steps, Trainer, TrainingError};
+pub use train::{Example, Steps, Trainer};
 pub use weights::{CrfModel, FeatureLabels, Loss, Weights};

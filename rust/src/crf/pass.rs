@@ -10,8 +10,8 @@ use super::templates::{span_features, split_features, word_features};
 use super::tokens::TokenAttributes;
 use super::weights::{CrfModel, Loss};
 use crate::cancel::{Cancel, Cancelled};
+use crate::chart::Chart;
 use crate::chart::edges::{Edge, EdgeFinder};
-use crate::chart::pcfg::Chart;
 use crate::decode::Words;
 use crate::grammar::{Grammar, SymbolId};
 use crate::numeric::scaling::Scaled;
@@ -19,8 +19,8 @@ use crate::numeric::scaling::Scaled;
 /// Differences between expected and observed that are not worth a change of weights.
 const NEGLIGIBLE: f64 = 1e-3;
 
-/// How something changes with weights: their places, and slopes to be added up.
-pub type Slopes = Vec<(u32, f32)>;
+/// The gradient of a log-probability: places of weights, and derivatives to be added up.
+pub type Gradient = Vec<(u32, f32)>;
 
 /// Something that has features: a kind of symbol over a span, or over a span and its split.
 #[derive(Debug, Clone, Copy)]
@@ -219,7 +219,8 @@ impl CrfPass {
                 if end - start == sentence.len() {
                     probability *= grammar.rules().roots()[symbol.index()];
                 }
-                let score = self.scores[part as usize] + base(model.base, probability);
+                let score =
+                    self.scores[part as usize] + prior_score(model.prior_weight, probability);
                 self.own.push(Scaled::from_log(score));
                 self.part_of_item.push(part);
             }
@@ -256,8 +257,9 @@ impl CrfPass {
                 let rule =
                     model.rule_place([edge.item, edge.left, edge.right].map(|i| chart.symbol(i)));
                 let rule_score = f64::from(model.weights.values()[rule]);
-                let score =
-                    self.scores[part as usize] + rule_score + base(model.base, edge.probability);
+                let score = self.scores[part as usize]
+                    + rule_score
+                    + prior_score(model.prior_weight, edge.probability);
                 self.edges.push(WeighedEdge {
                     item: edge.item as u32,
                     left: edge.left as u32,
@@ -373,11 +375,10 @@ impl CrfPass {
         items.sum::<f64>() + edges.sum::<f64>() - self.log_partition
     }
 
-    /// How the logarithm of the probability of a tree, given by its items, changes with the weights:
-    /// places and slopes.
-    pub fn slopes(&self, model: &CrfModel, tree: &[bool]) -> Slopes {
+    /// The gradient of the log-probability of a tree, given by its items, with respect to the weights.
+    pub fn gradient(&self, model: &CrfModel, tree: &[bool]) -> Gradient {
         let mut differences = vec![0.0; self.parts.len()];
-        let mut slopes = Vec::new();
+        let mut gradient = Vec::new();
         for (item, &part) in self.part_of_item.iter().enumerate() {
             differences[part as usize] -= self.posteriors[item];
             if tree[item] {
@@ -388,7 +389,7 @@ impl CrfPass {
             let difference = f64::from(u8::from(edge.is_in(tree))) - posterior;
             differences[edge.part as usize] += difference;
             if difference.abs() >= NEGLIGIBLE {
-                slopes.push((edge.rule, difference as f32));
+                gradient.push((edge.rule, difference as f32));
             }
         }
         for (part, &difference) in self.parts.iter().zip(&differences) {
@@ -397,11 +398,11 @@ impl CrfPass {
             }
             for &label in model.labels.of_kind(part.kind) {
                 for &feature in &self.features[part.from as usize..part.to as usize] {
-                    slopes.push((model.weights.place(feature, label) as u32, difference as f32));
+                    gradient.push((model.weights.place(feature, label) as u32, difference as f32));
                 }
             }
         }
-        slopes
+        gradient
     }
 }
 
@@ -434,7 +435,7 @@ fn emission(word: &[(SymbolId, f64)], symbol: SymbolId) -> f64 {
     word.iter().find(|entry| entry.0 == symbol).map_or(0.0, |entry| entry.1)
 }
 
-/// The part of a score that the grammar has; what it rules out stays impossible.
-fn base(power: f64, probability: f64) -> f64 {
-    if probability > 0.0 { power * probability.ln() } else { f64::NEG_INFINITY }
+/// The part of a score that comes from the grammar; what it rules out stays impossible.
+fn prior_score(weight: f64, probability: f64) -> f64 {
+    if probability > 0.0 { weight * probability.ln() } else { f64::NEG_INFINITY }
 }

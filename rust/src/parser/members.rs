@@ -1,6 +1,6 @@
 //! Several grammars over one chart: the latent pass of each in turn, and what they say together.
 
-use super::around::tree_items;
+use super::gold_constrained::tree_items;
 use super::{Combine, Decoder, Options, Parser, Sentence, Status, Workspace};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::latent::Answer;
@@ -95,7 +95,7 @@ impl Parser {
         trees: &mut [Derivation],
         workspace: &mut Workspace,
     ) {
-        let Workspace { member_words: words, chart, crf, mixture, marginals, .. } = workspace;
+        let Workspace { member_words: words, chart, crf, mixture, .. } = workspace;
         if self.crf.is_some() {
             for tree in trees {
                 tree.log_probability = crf.log_probability(&tree_items(chart, &tree.nodes));
@@ -107,7 +107,6 @@ impl Parser {
         }
         if combine == Combine::Trees {
             mixture.set_means(chart);
-            marginals.prepare(self.grammar(), chart);
         }
         let mut weights = vec![Vec::new(); trees.len()];
         for &member in mixture.members() {

@@ -3,14 +3,14 @@
 //! Several grammars may parse together, over one chart that the first of them prunes.
 
 mod analysis;
-mod around;
 mod fill;
 mod fragments;
+mod gold_constrained;
 mod members;
 
 pub use analysis::{Analysis, Span, Status, WrittenTree};
-pub use around::TreeChart;
 use fill::Filled;
+pub use gold_constrained::{GoldTree, TrainingError, crf_examples};
 
 use std::sync::Arc;
 
@@ -18,11 +18,12 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use crate::cancel::{Cancel, Cancelled};
+use crate::chart::Chart;
 use crate::chart::coarse::{CoarseChart, CoarseGrammar};
 use crate::chart::latent::LatentPass;
 use crate::chart::marginals::LabelMarginals;
 use crate::chart::mixture::Mixture;
-use crate::chart::pcfg::{Chart, PcfgPass};
+use crate::chart::pcfg::PcfgPass;
 use crate::chart::rule_posteriors::RulePosteriors;
 use crate::crf::{CrfModel, CrfPass, CrfRules, CrfTrees, TokenAttributes};
 use crate::decode::{
@@ -148,14 +149,7 @@ impl Parser {
     /// Weigh the trees of the grammar, which must have neither latent states nor unary rules, by
     /// features of the sentence.
     pub fn with_crf(mut self, model: Arc<CrfModel>) -> Result<Self, GrammarError> {
-        let expected = self.grammar().rules().number_of_symbols();
-        let found = model.labels.number_of_symbols();
-        if found != expected {
-            return Err(GrammarError::Length { array: "feature labels", expected, found });
-        }
-        if self.grammar().latent().is_some() || !self.grammar().unary().is_empty() {
-            return Err(GrammarError::CrfBackbone);
-        }
+        model.check_grammar(self.grammar())?;
         self.crf = Some(model);
         Ok(self)
     }
@@ -243,7 +237,6 @@ impl Parser {
         cancel: &Cancel,
     ) -> Result<Option<Vec<Derivation>>, Cancelled> {
         let Workspace { words, chart, crf, mixture, marginals, gain, rules, best, .. } = workspace;
-        marginals.prepare(self.grammar(), chart);
         let forest = PackedForest { grammar: self.grammar(), chart, words };
         match decoder {
             Decoder::MaxRecall => {
@@ -251,6 +244,7 @@ impl Parser {
                 maximise(forest, gain, best, candidates, cancel)
             }
             Decoder::MaxF1 => {
+                marginals.prepare(self.grammar(), chart);
                 gain.prepare_f1(self.grammar(), chart, marginals);
                 maximise(forest, gain, best, candidates, cancel)
             }

@@ -1,8 +1,9 @@
 //! Small random grammars with latent states, and the weights of all their trees.
 
 use lpcfg_core::cancel::Cancel;
+use lpcfg_core::chart::Chart;
 use lpcfg_core::chart::latent::{Answer, LatentPass};
-use lpcfg_core::chart::pcfg::{Bounds, Chart, PcfgPass};
+use lpcfg_core::chart::pcfg::{Bounds, PcfgPass};
 use lpcfg_core::grammar::{Grammar, LatentArrays, Token};
 use proptest::prelude::*;
 
