@@ -8,10 +8,10 @@ use std::sync::Arc;
 use lpcfg_core::cancel::Cancel;
 use lpcfg_core::chart::Chart;
 use lpcfg_core::chart::gold::GoldChart;
-use lpcfg_core::crf::pass::tagged;
 use lpcfg_core::crf::templates::{span_features, split_features, word_features};
 use lpcfg_core::crf::{
     CrfModel, CrfPass, FeatureLabels, Loss, Steps, TokenAttributes, Trainer, Vocabulary, Weights,
+    tagged,
 };
 use lpcfg_core::decode::Node;
 use lpcfg_core::grammar::{SymbolId, Token};

@@ -55,7 +55,7 @@ impl Chart {
         from as usize..to as usize
     }
 
-    /// How many items there are in all.
+    /// The number of items.
     pub fn len(&self) -> usize {
         self.symbols.len()
     }

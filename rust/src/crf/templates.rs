@@ -16,7 +16,7 @@ const WIDEST_SHAPE: usize = 10;
 /// Spans up to this width have a feature of all their tags.
 const WIDEST_TAGS: usize = 5;
 
-/// How many marks inside a span its sequence of marks has.
+/// The number of marks inside a span that its sequence of marks has.
 const MOST_MARKS: usize = 6;
 
 /// Feature hashes of one place in a sentence.
@@ -151,9 +151,9 @@ pub fn span_features(sentence: &[TokenAttributes], start: usize, end: usize, fou
     add.add(T::SpanMarkSequence, [marks().take(MOST_MARKS).fold(0, combine)]);
     if inside.len() <= WIDEST_SHAPE {
         let shape = inside.iter().map(|token| token.initial).fold(0, combine);
-        let around = [first - 1, after].map(|place| add.at(place, |token| token.initial));
+        let context = [first - 1, after].map(|place| add.at(place, |token| token.initial));
         add.add(T::SpanShape, [shape]);
-        add.add(T::SpanShapeInContext, [shape, around[0], around[1]]);
+        add.add(T::SpanShapeInContext, [shape, context[0], context[1]]);
     }
     if inside.len() <= WIDEST_TAGS {
         let tags = inside.iter().map(|token| token.tag).fold(0, combine);
@@ -162,7 +162,7 @@ pub fn span_features(sentence: &[TokenAttributes], start: usize, end: usize, fou
     }
 }
 
-/// The features of a span that is made of two, in `found`.
+/// The features of a span with its split point, in `found`.
 pub fn split_features(
     sentence: &[TokenAttributes],
     [start, split, end]: [usize; 3],

@@ -76,12 +76,12 @@ impl FeatureLabels {
         }
     }
 
-    /// How many kinds there are.
+    /// The number of kinds.
     pub fn number_of_kinds(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// How many symbols there are.
+    /// The number of symbols.
     pub fn number_of_symbols(&self) -> usize {
         self.kinds.len()
     }

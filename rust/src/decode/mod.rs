@@ -58,8 +58,8 @@ pub trait Objective {
     fn emission(&self, cell: usize, item: usize, probability: f64) -> f64;
     /// An item that is rewritten by a binary rule.
     fn binary(&self, edge: &Edge) -> f64;
-    /// A chain of unary rules through `items` from top to bottom, exclusive of what the last one is
-    /// made of.
+    /// A chain of unary rules through `items` from top to bottom, without the rule by which the
+    /// last one is rewritten.
     fn chain(&self, items: &[usize], log_probability: f64) -> f64;
 }
 

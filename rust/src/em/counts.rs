@@ -8,7 +8,7 @@ use super::trees::{LatentTrees, Parameters};
 use crate::cancel::{Cancel, Cancelled};
 use crate::numeric::simd_dispatch::simd_dispatch;
 
-/// How many nodes of a rule are added up in single precision before they join the total.
+/// The number of nodes of a rule that are added up in single precision before they join the total.
 const SINGLE: usize = 256;
 
 /// Expected counts, in the form of the parameters.

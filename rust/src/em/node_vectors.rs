@@ -10,7 +10,7 @@ use crate::numeric::simd_dispatch::simd_dispatch;
 use crate::numeric::vectors::{add_scaled, dot};
 use crate::treebank::node_table::NONE;
 
-/// About how many nodes a thread works on at once.
+/// About the number of nodes that a thread works on at once.
 const BLOCK: usize = 4096;
 
 /// Inside and outside vectors of all nodes under given parameters.

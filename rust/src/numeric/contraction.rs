@@ -98,7 +98,7 @@ fn rows<const ROWS: usize>(values: &[f32]) -> [(&[[f32; LANES]], &[f32]); ROWS] 
     std::array::from_fn(|row| values[row * length..][..length].as_chunks())
 }
 
-/// How many products of a row are added up side by side.
+/// The number of products of a row that are added up side by side.
 const SPARSE_LANES: usize = 4;
 
 #[inline(always)]

@@ -26,7 +26,7 @@ pub struct SparseTensor<'a> {
 pub struct Run {
     /// Which row.
     pub row: u32,
-    /// How many there are.
+    /// Their number.
     pub length: u32,
 }
 

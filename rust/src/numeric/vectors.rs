@@ -2,7 +2,7 @@
 
 use std::ops::{AddAssign, Mul};
 
-/// How many elements are worked on at once.
+/// The number of elements that are worked on at once.
 pub(crate) const LANES: usize = 8;
 
 /// `sums += factor * values`.

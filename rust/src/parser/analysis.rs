@@ -4,7 +4,7 @@ use super::{Options, Parser, Workspace};
 use crate::chart::marginals::LabelMarginals;
 use crate::decode::Derivation;
 
-/// Which rung of the ladder gave the answer.
+/// The fallback level that gave the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
@@ -51,7 +51,7 @@ pub struct WrittenTree {
 /// What is known of a sentence after parsing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
-    /// Which rung of the ladder gave the answer.
+    /// The fallback level that gave the answer.
     pub status: Status,
     /// The log-probability of the sentence, minus infinity if no tree spans it.
     pub log_probability: f64,

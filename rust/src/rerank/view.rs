@@ -162,7 +162,7 @@ impl TreeView {
         view
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }

@@ -18,8 +18,8 @@ pub struct LatentCase {
     sparse: bool,
 }
 
-/// Each symbol has so many profiles, which its emissions share.
-const PROFILES: usize = 2;
+/// Each symbol has so many vectors of emission likelihood ratios, which its emissions share.
+const RATIO_VECTORS: usize = 2;
 
 /// Grammars with parameters from `lowest` up to one, zeros among them.
 pub fn latent_case(lowest: f32) -> impl Strategy<Value = LatentCase> {
@@ -40,11 +40,11 @@ pub fn latent_states(case: Case, lowest: f32) -> impl Strategy<Value = LatentCas
             prop_oneof![Just(0.0), lowest..1.0f32],
             sizes.iter().sum::<usize>(),
         );
-        let profiles = proptest::collection::vec(0..PROFILES as u32, entries);
+        let chosen = proptest::collection::vec(0..RATIO_VECTORS as u32, entries);
         let arrays =
-            (values(vectors), holes, values(PROFILES * vectors), profiles, values(vectors));
+            (values(vectors), holes, values(RATIO_VECTORS * vectors), chosen, values(vectors));
         (arrays, any::<bool>()).prop_map(
-            move |((roots, binary, profiles, chosen, tag_emissions), sparse)| LatentCase {
+            move |((roots, binary, emission_ratios, chosen, tag_emissions), sparse)| LatentCase {
                 case: case.clone(),
                 sparse,
                 arrays: LatentArrays {
@@ -53,16 +53,16 @@ pub fn latent_states(case: Case, lowest: f32) -> impl Strategy<Value = LatentCas
                     binary,
                     binary_counts: sizes.iter().map(|&size| size as u32).collect(),
                     binary_positions: vec![],
-                    profiles,
-                    profile_symbols: (0..case.symbols)
-                        .flat_map(|symbol| [symbol; PROFILES])
+                    emission_ratios,
+                    ratio_symbols: (0..case.symbols)
+                        .flat_map(|symbol| [symbol; RATIO_VECTORS])
                         .collect(),
-                    entry_profiles: case
+                    entry_ratios: case
                         .emissions
                         .iter()
                         .flatten()
                         .zip(&chosen)
-                        .map(|(entry, chosen)| entry.0 * PROFILES as u32 + chosen)
+                        .map(|(entry, chosen)| entry.0 * RATIO_VECTORS as u32 + chosen)
                         .collect(),
                     tag_emissions,
                 },
@@ -120,10 +120,10 @@ impl LatentCase {
         let before = self.case.emissions[..word as usize].iter().flatten().count();
         let own = &self.case.emissions[word as usize];
         let place = own.iter().position(|entry| entry.0 == symbol).unwrap();
-        let profile = self.arrays.entry_profiles[before + place] as usize;
-        let symbols = &self.arrays.profile_symbols[..profile];
+        let vector = self.arrays.entry_ratios[before + place] as usize;
+        let symbols = &self.arrays.ratio_symbols[..vector];
         let from: usize = symbols.iter().map(|&symbol| self.states(symbol)).sum();
-        let values = &self.arrays.profiles[from..][..self.states(symbol)];
+        let values = &self.arrays.emission_ratios[from..][..self.states(symbol)];
         values.iter().map(|&value| own[place].1 * f64::from(value)).collect()
     }
 

@@ -25,9 +25,9 @@ impl LatentPass {
             let Some(&(_, probability)) = emissions.iter().find(|entry| entry.0 == symbol) else {
                 continue;
             };
-            let profile = latent.profile(grammar.emissions(), token, symbol);
+            let ratios = latent.emission_ratios(grammar.emissions(), token, symbol);
             let own = &mut self.inside[self.offsets[item]..self.offsets[item + 1]];
-            for (own, &value) in own.iter_mut().zip(profile) {
+            for (own, &value) in own.iter_mut().zip(ratios) {
                 *own = (probability * f64::from(value)) as f32;
             }
         }

@@ -19,7 +19,7 @@ use crate::numeric::scaling::EMPTY;
 use crate::numeric::simd_dispatch::simd_dispatch;
 use crate::numeric::vectors::dot;
 
-/// What a latent model says of a sentence; better answers are larger.
+/// Whether a latent model gives a sentence a probability; better answers are larger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Answer {
     /// It has no probability; the chart was left as it is.
