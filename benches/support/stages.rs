@@ -40,7 +40,7 @@ impl Stages {
         let class = |&(symbol, probability): &(SymbolId, f64)| {
             (
                 projection.class(symbol),
-                projection.share(symbol) * probability,
+                projection.fraction(symbol) * probability,
             )
         };
         let classes: Words = words

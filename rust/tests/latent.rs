@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lpcfg_core::cancel::Cancel;
+use lpcfg_core::chart::Chart;
 use lpcfg_core::chart::edges::EdgeFinder;
 use lpcfg_core::chart::latent::Answer;
 use lpcfg_core::chart::rule_posteriors::RulePosteriors;
@@ -41,6 +42,24 @@ fn check_marginals(latent: &LatentCase) -> Result<(), TestCaseError> {
             let wanted = expected.get(&(chart.symbol(item).0, start, end)).copied().unwrap_or(0.0);
             let tolerance = 1e-3 * (size / total.abs()).max(1.0);
             prop_assert!((chart.posterior(item) - wanted.abs()).abs() < tolerance);
+        }
+    }
+    Ok(())
+}
+
+/// A latent pass gives the chart posteriors; inside and outside values stay those of the PCFG.
+fn check_inside_and_outside_stay(latent: &LatentCase) -> Result<(), TestCaseError> {
+    let Passed { chart, pcfg_chart, .. } = latent.pass()?;
+    prop_assert_eq!(chart.len(), pcfg_chart.len());
+    for (start, end) in chart.cells().bottom_up() {
+        let cell = chart.cells().index(start, end);
+        for item in chart.items(cell) {
+            let inside = |chart: &Chart| chart.log_inside(cell, item);
+            prop_assert_eq!(inside(&chart), inside(&pcfg_chart));
+            let outside = |chart: &Chart| chart.emission_posterior(cell, item, 1.0);
+            prop_assert_eq!(outside(&chart), outside(&pcfg_chart));
+            let posterior = chart.unary_context(item, item);
+            prop_assert_eq!(posterior, pcfg_chart.posterior(item));
         }
     }
     Ok(())
@@ -126,6 +145,11 @@ proptest! {
     #[test]
     fn marginals_of_positive_models(latent in latent_case(0.01)) {
         check_marginals(&latent)?;
+    }
+
+    #[test]
+    fn inside_and_outside_values_stay(latent in latent_case(-0.5)) {
+        check_inside_and_outside_stay(&latent)?;
     }
 
     #[test]

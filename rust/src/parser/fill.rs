@@ -134,7 +134,7 @@ impl Parser {
         for (word, merged) in words.iter().zip(classes.iter_mut()) {
             merged.clear();
             merged.extend(word.iter().map(|&(symbol, probability)| {
-                (projection.class(symbol), projection.share(symbol) * probability)
+                (projection.class(symbol), projection.fraction(symbol) * probability)
             }));
         }
         coarse.run(grammar, &classes[..words.len()], threshold, cancel)

@@ -74,6 +74,8 @@ pub fn latent_states(case: Case, lowest: f32) -> impl Strategy<Value = LatentCas
 /// A sentence after the latent pass.
 pub struct Passed {
     pub grammar: Grammar,
+    /// The chart before the latent pass.
+    pub pcfg_chart: Chart,
     pub chart: Chart,
     pub pass: LatentPass,
     pub answer: Answer,
@@ -139,11 +141,12 @@ impl LatentCase {
         PcfgPass::default().run(&grammar, &words, Bounds::NONE, 0.0, &mut chart, &cancel).unwrap();
         prop_assume!(chart.log_probability() > f64::NEG_INFINITY);
         chart.prune(0.0);
+        let pcfg_chart = chart.clone();
         let mut pass = LatentPass::default();
         let answer = pass
             .run(&grammar, grammar.latent().unwrap(), &self.tokens(), &words, &mut chart, &cancel)
             .unwrap();
-        Ok(Passed { grammar, chart, pass, answer })
+        Ok(Passed { grammar, pcfg_chart, chart, pass, answer })
     }
 
     /// The vector of the first of some nodes in pre-order, and how many nodes it takes up.
