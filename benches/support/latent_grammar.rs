@@ -45,12 +45,12 @@ pub fn with_states(counted: &Counted, most: u32, density: Option<f64>) -> Gramma
         arrays.roots.extend((0..count).map(|_| root));
         arrays.tag_emissions.extend((0..count).map(|_| 1.0));
     }
-    // A profile for each entry of the lexicon.
-    arrays.profile_symbols.clone_from(&counted.entry_symbols);
-    arrays.entry_profiles = (0..counted.entry_symbols.len() as u32).collect();
+    // A vector of likelihood ratios for each entry of the lexicon.
+    arrays.ratio_symbols.clone_from(&counted.entry_symbols);
+    arrays.entry_ratios = (0..counted.entry_symbols.len() as u32).collect();
     for &symbol in &counted.entry_symbols {
         arrays
-            .profiles
+            .emission_ratios
             .extend((0..of(symbol)).map(|_| (2.0 * random.unit()) as f32));
     }
     let grammar = Grammar::clone(&counted.grammar);

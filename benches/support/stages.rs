@@ -1,8 +1,9 @@
 //! Sentences on their way through the passes.
 
 use lpcfg_core::cancel::Cancel;
+use lpcfg_core::chart::Chart;
 use lpcfg_core::chart::coarse::{CoarseChart, CoarseGrammar};
-use lpcfg_core::chart::pcfg::{Bounds, Chart, PcfgPass};
+use lpcfg_core::chart::pcfg::{Bounds, PcfgPass};
 use lpcfg_core::decode::{Best, Objective, PackedForest};
 use lpcfg_core::grammar::{Grammar, SymbolId, Token};
 
@@ -39,7 +40,7 @@ impl Stages {
         let class = |&(symbol, probability): &(SymbolId, f64)| {
             (
                 projection.class(symbol),
-                projection.share(symbol) * probability,
+                projection.fraction(symbol) * probability,
             )
         };
         let classes: Words = words

@@ -22,6 +22,7 @@ __all__ = [
     "__version__",
     "candidate_features",
     "clean_forest",
+    "crf_template_version",
     "decode_spans",
     "invert_table",
     "nearest_mixtures",
@@ -152,6 +153,9 @@ class SurfaceModel:
         labels: npt.NDArray[np.uint32],
         weights: npt.NDArray[np.float32],
     ) -> SurfaceModel: ...
+
+# The version of the feature templates of the CRF, which model files store.
+crf_template_version: int
 
 def surface_vocabulary(
     words: Sequence[str], counts: npt.NDArray[np.uint32]

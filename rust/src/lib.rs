@@ -29,6 +29,28 @@
 //! Everything rests on [`numeric`] (vectors, tensors, scaled numbers, stable hashes, SIMD dispatch)
 //! and on [`cancel`], the flag by which a caller stops a long computation.
 //!
+//! # What may depend on what
+//!
+//! A module may use those named beside it and no others; `tests/module_dependencies.rs` reads this
+//! table, and checks it against the source and for cycles. Training the CRF needs charts that keep the gold tree:
+//! [`parser`], which is above [`crf`], makes them, and the trainer takes them ready-made.
+//!
+//! | module | uses |
+//! |---|---|
+//! | `cancel` | |
+//! | `model_file` | `cancel` |
+//! | `numeric` | `cancel` |
+//! | `treebank` | `cancel` |
+//! | `rerank` | `cancel`, `numeric`, `treebank` |
+//! | `sequence` | `cancel`, `numeric` |
+//! | `em` | `cancel`, `numeric`, `treebank` |
+//! | `grammar` | `numeric`, `treebank` |
+//! | `chart` | `cancel`, `grammar`, `numeric` |
+//! | `span_decoder` | `cancel`, `chart`, `numeric` |
+//! | `decode` | `cancel`, `chart`, `grammar`, `numeric` |
+//! | `crf` | `cancel`, `chart`, `decode`, `grammar`, `numeric` |
+//! | `parser` | `cancel`, `chart`, `crf`, `decode`, `grammar` |
+//!
 //! The border to Python is the module `python`, compiled only with the feature of that name; no
 //! other module knows of it. Functions here take and return flat arrays.
 

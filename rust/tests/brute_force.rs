@@ -6,10 +6,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lpcfg_core::cancel::Cancel;
+use lpcfg_core::chart::Chart;
 use lpcfg_core::chart::coarse::{CoarseChart, CoarseGrammar};
 use lpcfg_core::chart::marginals::LabelMarginals;
 use lpcfg_core::chart::mask::Mask;
-use lpcfg_core::chart::pcfg::{Bounds, Chart, PcfgPass};
+use lpcfg_core::chart::pcfg::{Bounds, PcfgPass};
 use lpcfg_core::decode::{Best, ExpectedGain, KBest, Objective, PackedForest, PcfgRules, Viterbi};
 use lpcfg_core::grammar::{Grammar, SymbolId, Token};
 use lpcfg_core::parser::{Combine, Decoder, Options, Parser, Status, Workspace};
@@ -86,19 +87,19 @@ fn check_viterbi_and_k_best(case: &Case) -> Result<(), TestCaseError> {
 }
 
 /// Maximise `gain(labels, start, end)`, summed over nodes, by enumeration; nodes above others of
-/// the same span pay `toll`.
+/// the same span pay `unary_penalty`.
 fn check_gain<O: Objective>(
     case: &Case,
     forest: PackedForest<'_>,
     objective: &O,
-    toll: f64,
+    unary_penalty: f64,
     gain: impl Fn(&[u32], usize, usize) -> f64,
 ) -> Result<(), TestCaseError> {
     let total = |nodes: &[(u32, usize, usize)]| -> f64 {
         let above =
             nodes.windows(2).filter(|pair| (pair[0].1, pair[0].2) == (pair[1].1, pair[1].2));
         let gains = nodes.iter().map(|&(s, start, end)| gain(&case.labels[s as usize], start, end));
-        gains.sum::<f64>() - toll * above.count() as f64
+        gains.sum::<f64>() - unary_penalty * above.count() as f64
     };
     let mut best = Best::default();
     best.fill(forest, objective, &Cancel::new()).unwrap();

@@ -6,16 +6,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lpcfg_core::cancel::Cancel;
-use lpcfg_core::chart::pcfg::Chart;
-use lpcfg_core::crf::pass::tagged;
+use lpcfg_core::chart::Chart;
+use lpcfg_core::chart::gold::GoldChart;
 use lpcfg_core::crf::templates::{span_features, split_features, word_features};
 use lpcfg_core::crf::{
-    CrfModel, CrfPass, Example, FeatureLabels, Loss, Steps, TokenAttributes, Trainer, Vocabulary,
-    Weights,
+    CrfModel, CrfPass, FeatureLabels, Loss, Steps, TokenAttributes, Trainer, Vocabulary, Weights,
+    tagged,
 };
 use lpcfg_core::decode::Node;
 use lpcfg_core::grammar::{SymbolId, Token};
-use lpcfg_core::parser::{Combine, Decoder, Options, Parser, Sentence, TreeChart, Workspace};
+use lpcfg_core::parser::{
+    Combine, Decoder, GoldTree, Options, Parser, Sentence, Workspace, crf_examples,
+};
 use proptest::prelude::*;
 use support::{Case, Derived, anchored_rules, case, close, rule_posteriors};
 
@@ -39,7 +41,7 @@ fn weighed(loss: Loss) -> impl Strategy<Value = Weighed> {
         let of_kinds = (0..case.symbols - 1).flat_map(|kind| [kind, 100 + kind / 2]).collect();
         let model = CrfModel {
             loss,
-            base: 0.5,
+            prior_weight: 0.5,
             vocabulary: Vocabulary::learn([("cat", 9), ("dog", 9)].into_iter()),
             labels: FeatureLabels::new(kinds, offsets, of_kinds).unwrap(),
             weights: Weights::new(values).unwrap(),
@@ -90,7 +92,7 @@ impl Weighed {
     /// All trees, with their weights instead of their probabilities.
     fn trees(&self) -> Vec<Derived> {
         let weigh = |tree: Derived| {
-            let mut score = self.model.base * tree.probability.ln();
+            let mut score = self.model.prior_weight * tree.probability.ln();
             score += tree.nodes.iter().map(|&node| self.node_score(node)).sum::<f64>();
             let rules = anchored_rules(&tree.nodes);
             for rule in rules.iter().filter(|rule| rule.len() == 3) {
@@ -113,30 +115,30 @@ impl Weighed {
     }
 
     /// The chart with all items.
-    fn chart(&self, nodes: &[Node]) -> TreeChart {
+    fn chart(&self, nodes: &[Node]) -> GoldChart {
         let (mut workspace, cancel) = (Workspace::default(), Cancel::new());
         let options = options(Decoder::MaxF1);
         self.parser()
-            .chart_around(&self.tokens(), nodes, options, &mut workspace, &cancel)
+            .gold_constrained(&self.tokens(), nodes, options, &mut workspace, &cancel)
             .unwrap()
             .unwrap()
     }
 
     /// The chart with all items, and the pass over it.
-    fn pass(&self, tree: &Derived) -> (TreeChart, CrfPass) {
+    fn pass(&self, tree: &Derived) -> (GoldChart, CrfPass) {
         let node = |&(symbol, start, end): &(u32, usize, usize)| Node {
             symbol: SymbolId(symbol),
             start: start as u32,
             end: end as u32,
         };
         let nodes: Vec<Node> = tree.nodes.iter().map(node).collect();
-        let around = self.chart(&nodes);
+        let gold = self.chart(&nodes);
         let cancel = Cancel::new();
         let mut pass = CrfPass::default();
         let grammar = self.case.grammar(false);
-        let TreeChart { chart, words, .. } = &around;
+        let GoldChart { chart, words, .. } = &gold;
         pass.run(&grammar, &self.model, &self.attributes(), words, chart, &cancel).unwrap();
-        (around, pass)
+        (gold, pass)
     }
 }
 
@@ -170,10 +172,10 @@ proptest! {
         prop_assume!(!trees.is_empty());
         let total: f64 = trees.iter().map(|tree| tree.probability).sum();
         let posteriors = weighed.case.posteriors(&trees);
-        let (around, pass) = weighed.pass(&trees[0]);
+        let (gold, pass) = weighed.pass(&trees[0]);
         let own = (trees[0].probability / total).ln();
-        prop_assert!((pass.log_probability(&around.tree) - own).abs() < 1e-4);
-        for (node, item) in items(&around.chart) {
+        prop_assert!((pass.log_probability(&gold.is_gold) - own).abs() < 1e-4);
+        for (node, item) in items(&gold.chart) {
             let expected = posteriors.get(&node).copied().unwrap_or(0.0);
             prop_assert!((pass.posterior(item) - expected).abs() < 1e-4);
         }
@@ -223,9 +225,9 @@ proptest! {
     fn spans_are_independent_if_learnt_so(weighed in weighed(Loss::Independent)) {
         let trees = weighed.trees();
         prop_assume!(!trees.is_empty());
-        let (around, pass) = weighed.pass(&trees[0]);
+        let (gold, pass) = weighed.pass(&trees[0]);
         let words = weighed.case.sentence.len();
-        let found = items(&around.chart);
+        let found = items(&gold.chart);
         for (&node, &item) in &found {
             let (_, start, end) = node;
             let kind = |symbol| weighed.model.labels.kind(SymbolId(symbol));
@@ -244,25 +246,25 @@ proptest! {
     }
 
     #[test]
-    fn slopes_are_those_of_finite_differences(
+    fn the_gradient_is_that_of_finite_differences(
         weighed in prop_oneof![weighed(Loss::Crf), weighed(Loss::Independent)],
         chosen in any::<prop::sample::Index>(),
     ) {
         let trees = weighed.trees();
         prop_assume!(!trees.is_empty());
         let tree = &trees[chosen.index(trees.len())];
-        let (around, pass) = weighed.pass(tree);
-        let slopes = sums(pass.slopes(&weighed.model, &around.tree));
+        let (gold, pass) = weighed.pass(tree);
+        let gradient = sums(pass.gradient(&weighed.model, &gold.is_gold));
         // A step large enough for single precision; the error of the middle is of third order.
         let step = 0.02f32;
-        for (&place, &slope) in slopes.iter().take(12) {
+        for (&place, &slope) in gradient.iter().take(12) {
             let value = |sign: f32| {
                 let mut moved = weighed.clone();
                 moved.model.weights.values_mut()[place as usize] += sign * step;
-                moved.pass(tree).1.log_probability(&around.tree)
+                moved.pass(tree).1.log_probability(&gold.is_gold)
             };
             let measured = (value(1.0) - value(-1.0)) / f64::from(2.0 * step);
-            // What differs by little is left out of slopes, for each part.
+            // What differs by little is left out of the gradient, for each part.
             prop_assert!((measured - slope).abs() < 0.03, "{measured} {slope}");
         }
     }
@@ -281,7 +283,7 @@ proptest! {
                     start: start as u32,
                     end: end as u32,
                 });
-                let example = Example {
+                let tree = GoldTree {
                     tokens: weighed.tokens(),
                     sentence: weighed.attributes(),
                     nodes: nodes.collect(),
@@ -289,9 +291,16 @@ proptest! {
                 let cancel = Cancel::new();
                 let mut trainer = Trainer::new(weighed.model.clone());
                 let grammar = Arc::new(weighed.case.grammar(true));
-                let examples = vec![example.clone(), example];
-                trainer.add(&grammar, examples, options(Decoder::MaxF1), &cancel).unwrap();
-                let steps = Steps { rate: 0.05, damping: 1.0, penalty: 0.0, batch: 2 };
+                let trees = vec![tree.clone(), tree];
+                let options = options(Decoder::MaxF1);
+                let model = &weighed.model;
+                trainer.add(crf_examples(model, &grammar, trees, options, &cancel).unwrap());
+                let steps = Steps {
+                    learning_rate: 0.05,
+                    initial_accumulator: 1.0,
+                    penalty: 0.0,
+                    batch: 2,
+                };
                 let mut totals = Vec::new();
                 for _ in 0..8 {
                     let order = [1, 0];
@@ -302,17 +311,17 @@ proptest! {
         };
         let (totals, weights) = learn(1);
         // Trees that features cannot tell apart, or as good as certain, stay as they are.
-        let (around, pass) = weighed.pass(&trees[0]);
-        let settled = sums(pass.slopes(&weighed.model, &around.tree)).values().all(|s| s.abs() < 1e-2);
+        let (gold, pass) = weighed.pass(&trees[0]);
+        let settled = sums(pass.gradient(&weighed.model, &gold.is_gold)).values().all(|s| s.abs() < 1e-2);
         prop_assert!(settled || totals[7] > totals[0], "{totals:?}");
         prop_assert_eq!((totals, weights), learn(3));
     }
 }
 
-/// The slopes of each place.
-fn sums(slopes: Vec<(u32, f32)>) -> HashMap<u32, f64> {
+/// The partial derivative by the weight at each place.
+fn sums(gradient: Vec<(u32, f32)>) -> HashMap<u32, f64> {
     let mut sums = HashMap::new();
-    for (place, slope) in slopes {
+    for (place, slope) in gradient {
         *sums.entry(place).or_default() += f64::from(slope);
     }
     sums
@@ -329,5 +338,5 @@ fn grammar_part(weighed: &Weighed, (symbol, start, end): (u32, usize, usize)) ->
     if end - start == case.sentence.len() {
         probability *= case.roots[symbol as usize];
     }
-    probability.powf(weighed.model.base)
+    probability.powf(weighed.model.prior_weight)
 }

@@ -6,6 +6,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use lpcfg_core::cancel::Cancel;
+use lpcfg_core::chart::Chart;
 use lpcfg_core::chart::edges::EdgeFinder;
 use lpcfg_core::chart::latent::Answer;
 use lpcfg_core::chart::rule_posteriors::RulePosteriors;
@@ -41,6 +42,24 @@ fn check_marginals(latent: &LatentCase) -> Result<(), TestCaseError> {
             let wanted = expected.get(&(chart.symbol(item).0, start, end)).copied().unwrap_or(0.0);
             let tolerance = 1e-3 * (size / total.abs()).max(1.0);
             prop_assert!((chart.posterior(item) - wanted.abs()).abs() < tolerance);
+        }
+    }
+    Ok(())
+}
+
+/// A latent pass gives the chart posteriors; inside and outside values stay those of the PCFG.
+fn check_inside_and_outside_stay(latent: &LatentCase) -> Result<(), TestCaseError> {
+    let Passed { chart, pcfg_chart, .. } = latent.pass()?;
+    prop_assert_eq!(chart.len(), pcfg_chart.len());
+    for (start, end) in chart.cells().bottom_up() {
+        let cell = chart.cells().index(start, end);
+        for item in chart.items(cell) {
+            let inside = |chart: &Chart| chart.log_inside(cell, item);
+            prop_assert_eq!(inside(&chart), inside(&pcfg_chart));
+            let outside = |chart: &Chart| chart.emission_posterior(cell, item, 1.0);
+            prop_assert_eq!(outside(&chart), outside(&pcfg_chart));
+            let posterior = chart.unary_context(item, item);
+            prop_assert_eq!(posterior, pcfg_chart.posterior(item));
         }
     }
     Ok(())
@@ -129,6 +148,11 @@ proptest! {
     }
 
     #[test]
+    fn inside_and_outside_values_stay(latent in latent_case(-0.5)) {
+        check_inside_and_outside_stay(&latent)?;
+    }
+
+    #[test]
     fn marginals_of_linear_models(latent in latent_case(-0.5)) {
         check_marginals(&latent)?;
     }
@@ -168,9 +192,9 @@ fn small() -> (Case, LatentArrays) {
         binary: vec![0.5, 0.5],
         binary_counts: vec![2],
         binary_positions: vec![1, 7],
-        profiles: vec![1.0; 4],
-        profile_symbols: vec![0, 1],
-        entry_profiles: vec![1],
+        emission_ratios: vec![1.0; 4],
+        ratio_symbols: vec![0, 1],
+        entry_ratios: vec![1],
         tag_emissions: vec![0.0, 0.0, 1.0, 1.0],
     };
     (case, arrays)
@@ -191,8 +215,8 @@ fn arrays_are_checked() {
     assert!(length(refused(&|arrays| arrays.binary.push(1.0))));
     assert!(length(refused(&|arrays| arrays.binary_counts.push(1))));
     assert!(length(refused(&|arrays| arrays.binary_positions.push(8))));
-    assert!(length(refused(&|arrays| arrays.profiles.push(1.0))));
-    assert!(length(refused(&|arrays| arrays.entry_profiles.push(1))));
+    assert!(length(refused(&|arrays| arrays.emission_ratios.push(1.0))));
+    assert!(length(refused(&|arrays| arrays.entry_ratios.push(1))));
     assert!(length(refused(&|arrays| arrays.tag_emissions.push(1.0))));
     let error = refused(&|arrays| arrays.states[1] = 0);
     assert_eq!(error, GrammarError::NoStates { symbol: 1 });
@@ -204,12 +228,15 @@ fn arrays_are_checked() {
         let error = refused(&|arrays| arrays.binary_positions.clone_from(&positions));
         assert_eq!(error, GrammarError::Positions { row: 0, size: 8 });
     }
-    let error = refused(&|arrays| arrays.profile_symbols[1] = 2);
-    assert!(matches!(error, GrammarError::Symbol { array: "profile", row: 1, .. }));
-    for profile in [0, 2] {
-        let error = refused(&|arrays| arrays.entry_profiles[0] = profile);
-        assert_eq!(error, GrammarError::Profile { row: 0, profile });
+    let error = refused(&|arrays| arrays.ratio_symbols[1] = 2);
+    assert!(matches!(
+        error,
+        GrammarError::Symbol { array: "emission likelihood ratio", row: 1, .. }
+    ));
+    for vector in [0, 2] {
+        let error = refused(&|arrays| arrays.entry_ratios[0] = vector);
+        assert_eq!(error, GrammarError::EmissionRatios { row: 0, vector });
     }
-    let error = refused(&|arrays| arrays.profiles[3] = f32::NAN);
-    assert_eq!(error, GrammarError::NotFinite { array: "latent profiles", row: 3 });
+    let error = refused(&|arrays| arrays.emission_ratios[3] = f32::NAN);
+    assert_eq!(error, GrammarError::NotFinite { array: "emission likelihood ratios", row: 3 });
 }

@@ -84,9 +84,9 @@ fn grammar() -> Grammar {
         binary: rules.flat_map(|rule| vec![rule.3 as f32; states.pow(3)]).collect(),
         binary_counts: vec![STATES.pow(3); case.binary.len()],
         binary_positions: vec![],
-        profiles: vec![1.0; SYMBOLS as usize * states],
-        profile_symbols: (0..SYMBOLS).collect(),
-        entry_profiles: (0..3).flat_map(|_| 0..SYMBOLS).collect(),
+        emission_ratios: vec![1.0; SYMBOLS as usize * states],
+        ratio_symbols: (0..SYMBOLS).collect(),
+        entry_ratios: (0..3).flat_map(|_| 0..SYMBOLS).collect(),
         tag_emissions: vec![1.0; SYMBOLS as usize * states],
     };
     case.grammar(true).with_latent(arrays).unwrap()

@@ -1,9 +1,9 @@
-//! The ways in which items of a chart are made of two others, always found in the same order.
+//! Edges: binary rules over items of a chart, always found in the same order.
 //!
 //! Storing an edge would take more than it takes to find it again: whoever keeps something about
 //! edges keeps it in their order.
 
-use super::pcfg::Chart;
+use super::Chart;
 use crate::grammar::Grammar;
 
 /// A binary rule over two adjacent spans.
@@ -67,13 +67,13 @@ impl EdgeFinder {
                 let row = pairs.row(chart.symbol(left));
                 for right in right_items.clone() {
                     let Some(pair) = row.get(chart.symbol(right)) else { continue };
-                    for (rule, made) in pairs.rule_numbers(pair).zip(pairs.rules(pair)) {
-                        let slot = self.item_of_symbol[made.parent.index()];
-                        if slot == 0 || made.probability == 0.0 {
+                    for (rule, binary) in pairs.rule_numbers(pair).zip(pairs.rules(pair)) {
+                        let slot = self.item_of_symbol[binary.parent.index()];
+                        if slot == 0 || binary.probability == 0.0 {
                             continue;
                         }
                         let item = slot as usize - 1;
-                        let probability = made.probability;
+                        let probability = binary.probability;
                         found(Edge { cell, number, places, item, left, right, rule, probability });
                         number += 1;
                     }

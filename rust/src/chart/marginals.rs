@@ -1,6 +1,6 @@
 //! Posteriors of labelled spans as they are written: annotations and latent detail summed out.
 
-use super::pcfg::Chart;
+use super::Chart;
 use crate::grammar::Grammar;
 
 /// For each span the labels that may be written over it, with their posteriors.
@@ -40,6 +40,18 @@ impl LabelMarginals {
             }
             self.offsets.push(self.entries.len() as u32);
         }
+    }
+
+    /// The posterior of a label in a cell, without a table of all of them.
+    pub fn of_label(grammar: &Grammar, chart: &Chart, cell: usize, label: u32) -> f64 {
+        let mut sum = 0.0;
+        for item in chart.items(cell) {
+            let labels = grammar.output().labels(chart.symbol(item));
+            for _ in labels.iter().filter(|&&own| own == label) {
+                sum += chart.posterior(item);
+            }
+        }
+        f64::min(sum, 1.0)
     }
 
     /// The labels of a cell and their posteriors.

@@ -1,6 +1,6 @@
-//! What several latent models together say of one chart.
+//! The mixture of several latent models over one chart: an ensemble.
 
-use super::pcfg::Chart;
+use super::Chart;
 
 /// A mixture of models in which all weigh the same, in memory that is reused.
 #[derive(Debug, Default)]
@@ -9,7 +9,7 @@ pub struct Mixture {
     log_probabilities: Vec<f64>,
     /// For each item, the sum of its posteriors.
     posteriors: Vec<f64>,
-    /// For each item, how many of the models' best trees have it.
+    /// For each item, the number of members whose best tree has it.
     trees: Vec<u32>,
 }
 
@@ -43,7 +43,7 @@ impl Mixture {
         &self.members
     }
 
-    /// Give the chart the means of the models' posteriors and of their probabilities.
+    /// Set the posteriors of the chart, and its probability, to the means of those of the members.
     pub fn set_means(&self, chart: &mut Chart) {
         let count = self.members.len() as f64;
         chart.set_posteriors(log_mean(&self.log_probabilities), |item| {
@@ -51,8 +51,9 @@ impl Mixture {
         });
     }
 
-    /// Give each item of the chart for a posterior the share of the models' best trees that have it.
-    pub fn set_shares(&self, chart: &mut Chart) {
+    /// Set the posterior of each item of the chart to the fraction of the members' best trees that
+    /// have it.
+    pub fn set_tree_fractions(&self, chart: &mut Chart) {
         let count = self.members.len() as f64;
         chart.set_posteriors(log_mean(&self.log_probabilities), |item| {
             f64::from(self.trees[item]) / count

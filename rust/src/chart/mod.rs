@@ -3,8 +3,9 @@
 //! [`coarse`] runs a dense inside-outside pass over few merged symbols and leaves a [`mask`];
 //! [`pcfg`] runs the same over the symbols of the grammar, sparsely, where the mask allows, and
 //! prunes by posterior; [`latent`] replaces the posteriors of what is left by those of a model
-//! with latent states, [`rule_posteriors`] has those of its rules, and [`mixture`] what
-//! several models say together; [`marginals`] adds posteriors up by label; [`edges`] says of what items are made.
+//! with latent states, [`rule_posteriors`] has those of its rules, and [`mixture`] combines those of
+//! several models; [`marginals`] adds posteriors up by label; [`edges`] finds the binary rules that
+//! join items; [`gold`] is a chart with its gold tree.
 //!
 //! All passes keep inside values in scaled arithmetic: each cell has a power of two of its own, so
 //! that nothing underflows however long the sentence is. Outside values are kept relative to the
@@ -13,6 +14,8 @@
 
 pub mod coarse;
 pub mod edges;
+pub mod gold;
+mod items;
 pub mod latent;
 pub mod marginals;
 pub mod mask;
@@ -20,6 +23,9 @@ pub mod mixture;
 mod pair_matrices;
 pub mod pcfg;
 pub mod rule_posteriors;
+mod sparse_vector;
+
+pub use items::Chart;
 
 /// Fill a vector that is reused with a value, taking no more memory than it needs.
 fn refill<T: Clone>(vector: &mut Vec<T>, length: usize, value: T) {
@@ -40,13 +46,13 @@ impl Cells {
         Self { words }
     }
 
-    /// How many words the sentence has.
+    /// The number of words.
     #[inline]
     pub fn words(self) -> usize {
         self.words
     }
 
-    /// How many spans there are.
+    /// The number of spans.
     #[inline]
     pub fn count(self) -> usize {
         self.words * (self.words + 1) / 2

@@ -1,217 +1,12 @@
 //! Sparse inside-outside over the symbols of the grammar, where the coarse pass allows.
 
-use super::edges::Edge;
 use super::mask::Mask;
-use super::{Cells, refill};
+use super::sparse_vector::SparseVector;
+use super::{Chart, refill};
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{Grammar, PairIndex, Projection, SetWord, SymbolId, UnaryClosure};
 use crate::numeric::scaling::{EMPTY, exponent, power_of_two};
 use crate::numeric::simd_dispatch::simd_dispatch;
-
-/// The items of a sentence, symbols over spans, with their inside and outside values.
-#[derive(Debug, Clone)]
-pub struct Chart {
-    cells: Cells,
-    ranges: Vec<(u32, u32)>,
-    exponents: Vec<i32>,
-    symbols: Vec<SymbolId>,
-    inside: Vec<f64>,
-    outside: Vec<f64>,
-    log_probability: f64,
-}
-
-impl Default for Chart {
-    fn default() -> Self {
-        Self {
-            cells: Cells::new(0),
-            ranges: Vec::new(),
-            exponents: Vec::new(),
-            symbols: Vec::new(),
-            inside: Vec::new(),
-            outside: Vec::new(),
-            log_probability: f64::NEG_INFINITY,
-        }
-    }
-}
-
-impl Chart {
-    /// The spans of the sentence.
-    pub fn cells(&self) -> Cells {
-        self.cells
-    }
-
-    /// The items of a span, as a range of item numbers; symbols ascend.
-    #[inline]
-    pub fn items(&self, cell: usize) -> std::ops::Range<usize> {
-        let (from, to) = self.ranges[cell];
-        from as usize..to as usize
-    }
-
-    /// How many items there are in all.
-    pub fn len(&self) -> usize {
-        self.symbols.len()
-    }
-
-    /// Whether nothing could be built at all.
-    pub fn is_empty(&self) -> bool {
-        self.symbols.is_empty()
-    }
-
-    /// The symbol of an item.
-    #[inline]
-    pub fn symbol(&self, item: usize) -> SymbolId {
-        self.symbols[item]
-    }
-
-    /// The symbols of a range of items.
-    #[inline]
-    pub fn symbols(&self, items: std::ops::Range<usize>) -> &[SymbolId] {
-        &self.symbols[items]
-    }
-
-    /// The expected number of nodes with this symbol over this span, given the sentence.
-    #[inline]
-    pub fn posterior(&self, item: usize) -> f64 {
-        self.inside[item] * self.outside[item]
-    }
-
-    /// The logarithm of an item's inside probability.
-    pub fn log_inside(&self, cell: usize, item: usize) -> f64 {
-        self.inside[item].ln() + f64::from(self.exponents[cell]) * std::f64::consts::LN_2
-    }
-
-    /// The log-probability of the sentence, minus infinity if no tree spans it.
-    pub fn log_probability(&self) -> f64 {
-        self.log_probability
-    }
-
-    /// The expected number of times that an item is at the root of the tree, which its symbol is
-    /// with probability `probability`.
-    pub fn root_posterior(&self, item: usize, probability: f64) -> f64 {
-        let top = self.cells.index(0, self.cells.words());
-        probability * (self.log_inside(top, item) - self.log_probability).exp()
-    }
-
-    /// The expected number of times that an item emits its word, which its symbol does with
-    /// probability `probability`.
-    pub fn emission_posterior(&self, cell: usize, item: usize, probability: f64) -> f64 {
-        self.outside[item] * power_of_two(-self.exponents[cell]) * probability
-    }
-
-    /// The expected number of times that an item is rewritten by a binary rule over given parts.
-    #[inline]
-    pub fn edge_posterior(&self, edge: &Edge) -> f64 {
-        let [start, split, end] = edge.places;
-        let shift = self.exponents[self.cells.index(start, split)]
-            + self.exponents[self.cells.index(split, end)]
-            - self.exponents[edge.cell];
-        let children = self.inside[edge.left] * self.inside[edge.right] * power_of_two(shift);
-        self.outside[edge.item] * edge.probability * children
-    }
-
-    /// The expected number of times that an item is rewritten by a unary rule as another one of its
-    /// cell, divided by the probability of the rule.
-    pub fn unary_context(&self, item: usize, child: usize) -> f64 {
-        self.outside[item] * self.inside[child]
-    }
-
-    /// Drop the items whose posterior is below `threshold`.
-    pub fn prune(&mut self, threshold: f64) {
-        self.prune_unless(threshold, |_, _| false);
-    }
-
-    /// Drop the items whose posterior is below `threshold`, but not those that `keep` names by cell
-    /// and symbol.
-    pub fn prune_unless(&mut self, threshold: f64, keep: impl Fn(usize, SymbolId) -> bool) {
-        let mut kept = 0;
-        // Items lie in the order in which cells were filled, so they can be moved down in place.
-        for (start, end) in self.cells.bottom_up() {
-            let cell = self.cells.index(start, end);
-            let from = kept;
-            for item in self.items(cell) {
-                let posterior = self.posterior(item);
-                if posterior >= threshold && posterior > 0.0 || keep(cell, self.symbols[item]) {
-                    self.symbols[kept] = self.symbols[item];
-                    self.inside[kept] = self.inside[item];
-                    self.outside[kept] = self.outside[item];
-                    kept += 1;
-                }
-            }
-            self.ranges[cell] = (from as u32, kept as u32);
-        }
-        self.symbols.truncate(kept);
-        self.inside.truncate(kept);
-        self.outside.truncate(kept);
-    }
-
-    /// Replace all posteriors, and the log-probability of the sentence, by those of another model.
-    pub(crate) fn set_posteriors(
-        &mut self,
-        log_probability: f64,
-        posterior: impl Fn(usize) -> f64,
-    ) {
-        self.log_probability = log_probability;
-        for item in 0..self.symbols.len() {
-            self.inside[item] = posterior(item);
-            self.outside[item] = 1.0;
-        }
-    }
-
-    /// Bytes of each item, and of each cell, in the memory of a pass. What grows item by item may
-    /// take up twice as much as is in it; a set of symbols has at least one of them.
-    pub(crate) const ITEM_BYTES: usize =
-        2 * (size_of::<SymbolId>() + 2 * size_of::<f64>() + size_of::<SetWord>());
-    pub(crate) const CELL_BYTES: usize = 2 * size_of::<(u32, u32)>() + size_of::<i32>();
-
-    fn reset(&mut self, words: usize) {
-        self.cells = Cells::new(words);
-        refill(&mut self.ranges, self.cells.count(), (0, 0));
-        refill(&mut self.exponents, self.cells.count(), EMPTY);
-        self.symbols.clear();
-        self.inside.clear();
-        self.outside.clear();
-        self.log_probability = f64::NEG_INFINITY;
-    }
-}
-
-/// A vector over symbols of which few elements are in use.
-#[derive(Debug, Default)]
-struct SparseVector {
-    values: Vec<f64>,
-    in_use: Vec<u32>,
-}
-
-impl SparseVector {
-    fn resize(&mut self, length: usize) {
-        self.values.resize(length, 0.0);
-    }
-
-    /// Add a positive amount.
-    #[inline]
-    fn add(&mut self, index: u32, amount: f64) {
-        let value = &mut self.values[index as usize];
-        if *value == 0.0 {
-            self.in_use.push(index);
-        }
-        *value += amount;
-    }
-
-    #[inline]
-    fn get(&self, index: u32) -> f64 {
-        self.values[index as usize]
-    }
-
-    fn clear(&mut self) {
-        for &index in &self.in_use {
-            self.values[index as usize] = 0.0;
-        }
-        self.in_use.clear();
-    }
-
-    fn entries(&self) -> impl Iterator<Item = (u32, f64)> + '_ {
-        self.in_use.iter().map(|&index| (index, self.values[index as usize]))
-    }
-}
 
 /// What a pass need not build.
 #[derive(Debug, Clone, Copy)]
@@ -487,7 +282,7 @@ impl PcfgPass {
         if total <= 0.0 {
             return Ok(());
         }
-        chart.log_probability =
+        chart.pcfg_log_probability =
             total.ln() + f64::from(chart.exponents[top]) * std::f64::consts::LN_2;
         for item in chart.items(top) {
             chart.outside[item] = root(chart.symbols[item]) / total;
@@ -538,7 +333,7 @@ impl PcfgPass {
         let cells = chart.cells;
         let cell = cells.index(start, end);
         for item in chart.items(cell) {
-            let posterior = chart.posterior(item);
+            let posterior = chart.pcfg_posterior(item);
             if posterior > 0.0 && posterior >= least {
                 self.symbols.add(chart.symbols[item].0, chart.outside[item]);
             }

@@ -4,9 +4,9 @@
 //! its tensor with the outside vector serves all splits of a cell, so that the cube of the number of
 //! states stays out of the loop over splits, and its square is left.
 
+use super::Chart;
 use super::edges::{Edge, EdgeFinder};
 use super::latent::LatentPass;
-use super::pcfg::Chart;
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{Grammar, Latent};
 use crate::numeric::contraction::expand;

@@ -2,16 +2,18 @@
 //!
 //! The weight of a tree is its probability under the grammar times exp(w . f), where f counts the
 //! features of its words, spans, splits and rules: a conditional random field over anchored rules
-//! (Hall et al. 2014), for which the grammar prunes and is the base measure. Or else, for
+//! (Hall et al. 2014), for which the grammar prunes and is the prior. Or else, for
 //! comparison, each span has one of the kinds of symbols that the chart has there, or none,
 //! whatever other spans have.
 
+use super::parts::Parts;
+use super::tagging::tagged;
 use super::templates::{span_features, split_features, word_features};
 use super::tokens::TokenAttributes;
 use super::weights::{CrfModel, Loss};
 use crate::cancel::{Cancel, Cancelled};
+use crate::chart::Chart;
 use crate::chart::edges::{Edge, EdgeFinder};
-use crate::chart::pcfg::Chart;
 use crate::decode::Words;
 use crate::grammar::{Grammar, SymbolId};
 use crate::numeric::scaling::Scaled;
@@ -19,17 +21,8 @@ use crate::numeric::scaling::Scaled;
 /// Differences between expected and observed that are not worth a change of weights.
 const NEGLIGIBLE: f64 = 1e-3;
 
-/// How something changes with weights: their places, and slopes to be added up.
-pub type Slopes = Vec<(u32, f32)>;
-
-/// Something that has features: a kind of symbol over a span, or over a span and its split.
-#[derive(Debug, Clone, Copy)]
-struct Part {
-    /// Where its features are among those of all places.
-    from: u32,
-    to: u32,
-    kind: u32,
-}
+/// The gradient of a log-probability: places of weights, and derivatives to be added up.
+pub type Gradient = Vec<(u32, f32)>;
 
 /// A binary rule over its words.
 #[derive(Debug, Clone, Copy)]
@@ -61,31 +54,10 @@ impl WeighedEdge {
     }
 }
 
-/// The parts of one place, each found by its kind.
-#[derive(Debug, Default)]
-struct PartsOfPlace {
-    /// The part of each kind plus one, zero for none.
-    slots: Vec<u32>,
-    in_use: Vec<u32>,
-}
-
-impl PartsOfPlace {
-    fn clear(&mut self) {
-        for kind in self.in_use.drain(..) {
-            self.slots[kind as usize] = 0;
-        }
-    }
-}
-
 /// Memory for passes, reused from sentence to sentence.
 #[derive(Debug, Default)]
 pub struct CrfPass {
-    found: Vec<u64>,
-    /// The features of all places, as places of their first weights.
-    features: Vec<u32>,
-    parts: Vec<Part>,
-    scores: Vec<f64>,
-    of_place: PartsOfPlace,
+    parts: Parts,
     part_of_item: Vec<u32>,
     finder: EdgeFinder,
     /// In the order of cells, shorter spans first.
@@ -108,7 +80,7 @@ impl CrfPass {
     pub(crate) const EDGE_BYTES: usize = 2 * size_of::<WeighedEdge>() + 64;
 
     /// Sum over the trees of a pruned chart, given the words of the sentence as features see them
-    /// and as the grammar does. What the chart says of tags is a part of the features.
+    /// and as the grammar does. The tags that features see are the likeliest ones of the chart.
     pub fn run(
         &mut self,
         grammar: &Grammar,
@@ -118,7 +90,7 @@ impl CrfPass {
         chart: &Chart,
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
-        self.of_place.slots.resize(model.labels.number_of_kinds(), 0);
+        self.parts.reset(model);
         let sentence = &tagged(model, sentence, chart);
         self.weigh_items(grammar, model, sentence, words, chart, cancel)?;
         self.edges.clear();
@@ -160,22 +132,22 @@ impl CrfPass {
             // A word has a tag and a sentence a root; other spans may be no part of the tree.
             let is_needed = end - start == 1 || end - start == words;
             let none = if is_needed { Scaled::ZERO } else { Scaled::ONE };
-            // Items of one kind share what the kind has.
+            // The items of one kind divide its weight among them.
             let kind_size = |item: usize| {
                 let part = self.part_of_item[item];
                 items.clone().filter(|&other| self.part_of_item[other] == part).count() as f64
             };
-            let shares: Vec<Scaled> = items
+            let weights: Vec<Scaled> = items
                 .clone()
                 .map(|item| self.own[item].times(Scaled::from_log(-kind_size(item).ln())))
                 .collect();
-            let total = shares.iter().fold(none, |sum, &share| sum.plus(share));
+            let total = weights.iter().fold(none, |sum, &weight| sum.plus(weight));
             if total.is_zero() {
                 continue;
             }
             self.log_partition += total.logarithm();
-            for (item, share) in items.zip(shares) {
-                self.posteriors[item] = share.ratio(total);
+            for (item, weight) in items.zip(weights) {
+                self.posteriors[item] = weight.ratio(total);
             }
         }
     }
@@ -189,9 +161,6 @@ impl CrfPass {
         chart: &Chart,
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
-        self.features.clear();
-        self.parts.clear();
-        self.scores.clear();
         self.part_of_item.clear();
         self.own.clear();
         for (start, end) in chart.cells().bottom_up() {
@@ -202,16 +171,16 @@ impl CrfPass {
             cancel.check()?;
             let is_word = end - start == 1;
             if is_word {
-                word_features(sentence, start, &mut self.found);
+                word_features(sentence, start, self.parts.found());
             } else {
-                span_features(sentence, start, end, &mut self.found);
+                span_features(sentence, start, end, self.parts.found());
             }
-            let features = self.keep_features(model);
+            let features = self.parts.keep_features(model);
             // Items lie in the order of their cells.
             debug_assert_eq!(items.start, self.own.len());
             for item in items {
                 let symbol = chart.symbol(item);
-                let part = self.part(model, symbol, features);
+                let part = self.parts.get(model, symbol, features);
                 let mut probability = 1.0;
                 if is_word {
                     probability *= emission(&words[start], symbol);
@@ -219,11 +188,10 @@ impl CrfPass {
                 if end - start == sentence.len() {
                     probability *= grammar.rules().roots()[symbol.index()];
                 }
-                let score = self.scores[part as usize] + base(model.base, probability);
+                let score = self.parts.score(part) + prior_score(model.prior_weight, probability);
                 self.own.push(Scaled::from_log(score));
                 self.part_of_item.push(part);
             }
-            self.of_place.clear();
         }
         Ok(())
     }
@@ -248,16 +216,16 @@ impl CrfPass {
             finder.for_each(grammar, chart, start, end, |edge| {
                 if edge.places[1] != split {
                     split = edge.places[1];
-                    split_features(sentence, edge.places, &mut self.found);
-                    features = self.keep_features(model);
-                    self.of_place.clear();
+                    split_features(sentence, edge.places, self.parts.found());
+                    features = self.parts.keep_features(model);
                 }
-                let part = self.part(model, chart.symbol(edge.item), features);
+                let part = self.parts.get(model, chart.symbol(edge.item), features);
                 let rule =
                     model.rule_place([edge.item, edge.left, edge.right].map(|i| chart.symbol(i)));
                 let rule_score = f64::from(model.weights.values()[rule]);
-                let score =
-                    self.scores[part as usize] + rule_score + base(model.base, edge.probability);
+                let score = self.parts.score(part)
+                    + rule_score
+                    + prior_score(model.prior_weight, edge.probability);
                 self.edges.push(WeighedEdge {
                     item: edge.item as u32,
                     left: edge.left as u32,
@@ -267,38 +235,10 @@ impl CrfPass {
                     weight: Scaled::from_log(score),
                 });
             });
-            self.of_place.clear();
             self.edge_ranges.push((first, self.edges.len()));
         }
         self.finder = finder;
         Ok(())
-    }
-
-    /// Keep the features that were found last, and say where.
-    fn keep_features(&mut self, model: &CrfModel) -> (u32, u32) {
-        let from = self.features.len() as u32;
-        self.features.extend(self.found.iter().map(|&feature| model.weights.first(feature)));
-        (from, self.features.len() as u32)
-    }
-
-    /// The part of a symbol at the current place, which has these features.
-    fn part(&mut self, model: &CrfModel, symbol: SymbolId, (from, to): (u32, u32)) -> u32 {
-        let kind = model.labels.kind(symbol);
-        let slot = &mut self.of_place.slots[kind as usize];
-        if *slot == 0 {
-            self.parts.push(Part { from, to, kind });
-            *slot = self.parts.len() as u32;
-            self.of_place.in_use.push(kind);
-            let values = model.weights.values();
-            let mut sum = 0.0;
-            for &label in model.labels.of_kind(kind) {
-                for &feature in &self.features[from as usize..to as usize] {
-                    sum += values[model.weights.place(feature, label)];
-                }
-            }
-            self.scores.push(f64::from(sum));
-        }
-        *slot - 1
     }
 
     fn sum_inside(&mut self, chart: &Chart) {
@@ -328,10 +268,10 @@ impl CrfPass {
             if above == 0.0 {
                 continue;
             }
-            let share = above * edge.value(&self.inside).ratio(self.below[edge.item as usize]);
-            self.edge_posteriors[number] = share;
+            let posterior = above * edge.value(&self.inside).ratio(self.below[edge.item as usize]);
+            self.edge_posteriors[number] = posterior;
             for part in [edge.left, edge.right] {
-                self.posteriors[part as usize] += share;
+                self.posteriors[part as usize] += posterior;
             }
         }
     }
@@ -373,11 +313,10 @@ impl CrfPass {
         items.sum::<f64>() + edges.sum::<f64>() - self.log_partition
     }
 
-    /// How the logarithm of the probability of a tree, given by its items, changes with the weights:
-    /// places and slopes.
-    pub fn slopes(&self, model: &CrfModel, tree: &[bool]) -> Slopes {
+    /// The gradient of the log-probability of a tree, given by its items, with respect to the weights.
+    pub fn gradient(&self, model: &CrfModel, tree: &[bool]) -> Gradient {
         let mut differences = vec![0.0; self.parts.len()];
-        let mut slopes = Vec::new();
+        let mut gradient = Vec::new();
         for (item, &part) in self.part_of_item.iter().enumerate() {
             differences[part as usize] -= self.posteriors[item];
             if tree[item] {
@@ -388,45 +327,19 @@ impl CrfPass {
             let difference = f64::from(u8::from(edge.is_in(tree))) - posterior;
             differences[edge.part as usize] += difference;
             if difference.abs() >= NEGLIGIBLE {
-                slopes.push((edge.rule, difference as f32));
+                gradient.push((edge.rule, difference as f32));
             }
         }
-        for (part, &difference) in self.parts.iter().zip(&differences) {
+        for (part, &difference) in differences.iter().enumerate() {
             if difference.abs() < NEGLIGIBLE {
                 continue;
             }
-            for &label in model.labels.of_kind(part.kind) {
-                for &feature in &self.features[part.from as usize..part.to as usize] {
-                    slopes.push((model.weights.place(feature, label) as u32, difference as f32));
-                }
-            }
+            self.parts.for_each_weight(model, part, |place| {
+                gradient.push((place as u32, difference as f32));
+            });
         }
-        slopes
+        gradient
     }
-}
-
-/// The words of a sentence with their likeliest tags according to the chart.
-pub fn tagged(
-    model: &CrfModel,
-    sentence: &[TokenAttributes],
-    chart: &Chart,
-) -> Vec<TokenAttributes> {
-    let mut sums: Vec<(u32, f64)> = Vec::new();
-    let tag = |(place, token): (usize, &TokenAttributes)| {
-        sums.clear();
-        for item in chart.items(chart.cells().index(place, place + 1)) {
-            let labels = model.labels.of_kind(model.labels.kind(chart.symbol(item)));
-            // The coarsest label of a preterminal is its tag.
-            let Some(&tag) = labels.last() else { continue };
-            match sums.iter_mut().find(|sum| sum.0 == tag) {
-                Some(sum) => sum.1 += chart.posterior(item),
-                None => sums.push((tag, chart.posterior(item))),
-            }
-        }
-        let best = sums.iter().copied().reduce(|a, b| if b.1 > a.1 { b } else { a });
-        best.map_or(*token, |(tag, _)| token.with_tag(tag))
-    };
-    sentence.iter().enumerate().map(tag).collect()
 }
 
 /// The probability with which a preterminal emits a word.
@@ -434,7 +347,7 @@ fn emission(word: &[(SymbolId, f64)], symbol: SymbolId) -> f64 {
     word.iter().find(|entry| entry.0 == symbol).map_or(0.0, |entry| entry.1)
 }
 
-/// The part of a score that the grammar has; what it rules out stays impossible.
-fn base(power: f64, probability: f64) -> f64 {
-    if probability > 0.0 { power * probability.ln() } else { f64::NEG_INFINITY }
+/// The part of a score that comes from the grammar; what it rules out stays impossible.
+fn prior_score(weight: f64, probability: f64) -> f64 {
+    if probability > 0.0 { weight * probability.ln() } else { f64::NEG_INFINITY }
 }

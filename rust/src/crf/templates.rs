@@ -1,5 +1,8 @@
 //! Features of words, spans and splits, after Hall et al. (2014): hashes of what is at their borders.
+//!
+//! What a template hashes must not change while its number stays; see [`super::template_numbers`].
 
+use super::template_numbers::Template::{self, self as T};
 use super::tokens::TokenAttributes;
 use crate::numeric::stable_hash::combine;
 
@@ -10,26 +13,23 @@ const AFTER: u64 = 2;
 /// Spans up to this width have a feature of their whole shape.
 const WIDEST_SHAPE: usize = 10;
 
-/// Spans up to this width have a feature of all their tags, which comes last for that reason.
+/// Spans up to this width have a feature of all their tags.
 const WIDEST_TAGS: usize = 5;
 
-/// How many marks inside a span its sequence of marks has.
+/// The number of marks inside a span that its sequence of marks has.
 const MOST_MARKS: usize = 6;
 
-/// Feature hashes of one place in a sentence. Templates are numbered in the order in which they are
-/// added, from a number that is different for words, spans and splits.
+/// Feature hashes of one place in a sentence.
 struct Collector<'a> {
     sentence: &'a [TokenAttributes],
-    template: u64,
     found: &'a mut Vec<u64>,
 }
 
 impl Collector<'_> {
-    /// Add a feature.
+    /// Add the feature that a template makes of some parts.
     #[inline]
-    fn add<const PARTS: usize>(&mut self, parts: [u64; PARTS]) {
-        self.template += 1;
-        self.found.push(parts.into_iter().fold(combine(0, self.template), combine));
+    fn add<const PARTS: usize>(&mut self, template: Template, parts: [u64; PARTS]) {
+        self.found.push(parts.into_iter().fold(combine(0, template as u64), combine));
     }
 
     /// Something about the word at a place, which may lie outside the sentence.
@@ -55,39 +55,40 @@ impl Collector<'_> {
 /// The features of the word at a place, in `found`.
 pub fn word_features(sentence: &[TokenAttributes], place: usize, found: &mut Vec<u64>) {
     found.clear();
-    let mut add = Collector { sentence, template: 1000, found };
+    let mut add = Collector { sentence, found };
     let own = &sentence[place];
     let place = place as isize;
     let words = [-2, -1, 0, 1, 2].map(|step| add.word(place + step));
     let tags = [-2, -1, 0, 1, 2].map(|step| add.tag(place + step));
-    add.add([]);
-    add.add([own.word]);
-    add.add([own.class]);
-    add.add([own.outline]);
-    add.add([own.prefix]);
-    for suffix in own.suffixes {
-        add.add([suffix]);
-    }
-    for step in [0, 1, 3, 4] {
-        add.add([words[step]]);
-    }
-    add.add([tags[1]]);
-    add.add([tags[3]]);
-    add.add([words[1], words[2]]);
-    add.add([words[2], words[3]]);
-    add.add([tags[1], tags[2]]);
-    add.add([tags[2], tags[3]]);
-    add.add([tags[1], tags[2], tags[3]]);
-    add.add([tags[0], tags[1], tags[2]]);
-    add.add([tags[2], tags[3], tags[4]]);
-    add.add([words[2], tags[3]]);
-    add.add([tags[1], words[2]]);
+    add.add(T::WordBias, []);
+    add.add(T::Word, [own.word]);
+    add.add(T::WordClass, [own.class]);
+    add.add(T::WordShape, [own.shape]);
+    add.add(T::WordPrefix, [own.prefix]);
+    add.add(T::WordSuffix1, [own.suffixes[0]]);
+    add.add(T::WordSuffix2, [own.suffixes[1]]);
+    add.add(T::WordSuffix3, [own.suffixes[2]]);
+    add.add(T::WordBefore2, [words[0]]);
+    add.add(T::WordBefore1, [words[1]]);
+    add.add(T::WordAfter1, [words[3]]);
+    add.add(T::WordAfter2, [words[4]]);
+    add.add(T::WordTagBefore, [tags[1]]);
+    add.add(T::WordTagAfter, [tags[3]]);
+    add.add(T::WordPairBefore, [words[1], words[2]]);
+    add.add(T::WordPairAfter, [words[2], words[3]]);
+    add.add(T::WordTagPairBefore, [tags[1], tags[2]]);
+    add.add(T::WordTagPairAfter, [tags[2], tags[3]]);
+    add.add(T::WordTagTriple, [tags[1], tags[2], tags[3]]);
+    add.add(T::WordTagsBefore, [tags[0], tags[1], tags[2]]);
+    add.add(T::WordTagsAfter, [tags[2], tags[3], tags[4]]);
+    add.add(T::WordWithTagAfter, [words[2], tags[3]]);
+    add.add(T::WordWithTagBefore, [tags[1], words[2]]);
 }
 
 /// The features of the words from `start` up to `end`, in `found`.
 pub fn span_features(sentence: &[TokenAttributes], start: usize, end: usize, found: &mut Vec<u64>) {
     found.clear();
-    let mut add = Collector { sentence, template: 0, found };
+    let mut add = Collector { sentence, found };
     let inside = &sentence[start..end];
     let length = length_class(end - start);
     let (first, after) = (start as isize, end as isize);
@@ -95,95 +96,103 @@ pub fn span_features(sentence: &[TokenAttributes], start: usize, end: usize, fou
     let places = [first - 1, first, after - 1, after];
     let words = places.map(|place| add.word(place));
     let tags = places.map(|place| add.tag(place));
-    add.add([length]);
-    for word in words {
-        add.add([word]);
-        add.add([length, word]);
-    }
-    for tag in tags {
-        add.add([tag]);
-        add.add([length, tag]);
-    }
+    add.add(T::SpanLength, [length]);
     let [before, first_word, last_word, next] = words;
-    add.add([first_word, last_word]);
-    add.add([before, first_word]);
-    add.add([last_word, next]);
-    add.add([before, next]);
     let [before_tag, first_tag, last_tag, next_tag] = tags;
-    add.add([first_tag, last_tag]);
-    add.add([before_tag, first_tag]);
-    add.add([last_tag, next_tag]);
-    add.add([before_tag, next_tag]);
+    add.add(T::SpanBeforeWord, [before]);
+    add.add(T::SpanBeforeWordLength, [length, before]);
+    add.add(T::SpanFirstWord, [first_word]);
+    add.add(T::SpanFirstWordLength, [length, first_word]);
+    add.add(T::SpanLastWord, [last_word]);
+    add.add(T::SpanLastWordLength, [length, last_word]);
+    add.add(T::SpanAfterWord, [next]);
+    add.add(T::SpanAfterWordLength, [length, next]);
+    add.add(T::SpanBeforeTag, [before_tag]);
+    add.add(T::SpanBeforeTagLength, [length, before_tag]);
+    add.add(T::SpanFirstTag, [first_tag]);
+    add.add(T::SpanFirstTagLength, [length, first_tag]);
+    add.add(T::SpanLastTag, [last_tag]);
+    add.add(T::SpanLastTagLength, [length, last_tag]);
+    add.add(T::SpanAfterTag, [next_tag]);
+    add.add(T::SpanAfterTagLength, [length, next_tag]);
+    add.add(T::SpanFirstLastWords, [first_word, last_word]);
+    add.add(T::SpanBeforeFirstWords, [before, first_word]);
+    add.add(T::SpanLastAfterWords, [last_word, next]);
+    add.add(T::SpanBeforeAfterWords, [before, next]);
+    add.add(T::SpanFirstLastTags, [first_tag, last_tag]);
+    add.add(T::SpanBeforeFirstTags, [before_tag, first_tag]);
+    add.add(T::SpanLastAfterTags, [last_tag, next_tag]);
+    add.add(T::SpanBeforeAfterTags, [before_tag, next_tag]);
     let second = add.tag(first + 1);
-    add.add([first_tag, second]);
+    add.add(T::SpanFirstTwoTags, [first_tag, second]);
     let last_but_one = add.tag(after - 2);
-    add.add([last_but_one, last_tag]);
-    add.add([before_tag, first_tag, next_tag]);
-    add.add([before_tag, last_tag, next_tag]);
-    add.add([first_tag, last_tag, next_tag]);
-    add.add([before_tag, first_tag, last_tag]);
-    add.add([before_tag, first_tag, last_tag, next_tag]);
+    add.add(T::SpanLastTwoTags, [last_but_one, last_tag]);
+    add.add(T::SpanBeforeFirstAfterTags, [before_tag, first_tag, next_tag]);
+    add.add(T::SpanBeforeLastAfterTags, [before_tag, last_tag, next_tag]);
+    add.add(T::SpanFirstLastAfterTags, [first_tag, last_tag, next_tag]);
+    add.add(T::SpanBeforeFirstLastTags, [before_tag, first_tag, last_tag]);
+    add.add(T::SpanBorderTags, [before_tag, first_tag, last_tag, next_tag]);
     let before_that = add.tag(first - 2);
-    add.add([before_that, before_tag, first_tag]);
+    add.add(T::SpanTwoBeforeFirstTags, [before_that, before_tag, first_tag]);
     let after_that = add.tag(after + 1);
-    add.add([last_tag, next_tag, after_that]);
-    add.add([first_word, next_tag]);
-    add.add([before, first_tag]);
-    add.add([last_tag, next]);
-    add.add([before, next_tag]);
-    add.add([before_tag, next]);
-    add.add([u64::from(is_balanced(inside))]);
+    add.add(T::SpanLastTwoAfterTags, [last_tag, next_tag, after_that]);
+    add.add(T::SpanFirstWordAfterTag, [first_word, next_tag]);
+    add.add(T::SpanBeforeWordFirstTag, [before, first_tag]);
+    add.add(T::SpanLastTagAfterWord, [last_tag, next]);
+    add.add(T::SpanBeforeWordAfterTag, [before, next_tag]);
+    add.add(T::SpanBeforeTagAfterWord, [before_tag, next]);
+    add.add(T::SpanBalanced, [u64::from(is_balanced(inside))]);
     let marks = || inside.iter().map(|token| token.mark).filter(|&mark| mark != 0);
-    // A set as the sum of its members' hashes, each once: what is summed does not depend on order.
+    // A set as the hash of its members in ascending order, each once.
     let mut set: Vec<u64> = marks().collect();
     set.sort_unstable();
     set.dedup();
-    add.add([set.into_iter().fold(0, combine)]);
-    add.add([marks().take(MOST_MARKS).fold(0, combine)]);
+    add.add(T::SpanMarkSet, [set.into_iter().fold(0, combine)]);
+    add.add(T::SpanMarkSequence, [marks().take(MOST_MARKS).fold(0, combine)]);
     if inside.len() <= WIDEST_SHAPE {
         let shape = inside.iter().map(|token| token.initial).fold(0, combine);
-        let around = [first - 1, after].map(|place| add.at(place, |token| token.initial));
-        add.add([shape]);
-        add.add([shape, around[0], around[1]]);
+        let context = [first - 1, after].map(|place| add.at(place, |token| token.initial));
+        add.add(T::SpanShape, [shape]);
+        add.add(T::SpanShapeInContext, [shape, context[0], context[1]]);
     }
     if inside.len() <= WIDEST_TAGS {
         let tags = inside.iter().map(|token| token.tag).fold(0, combine);
-        add.add([tags]);
-        add.add([tags, before_tag, next_tag]);
+        add.add(T::SpanTagSequence, [tags]);
+        add.add(T::SpanTagSequenceInContext, [tags, before_tag, next_tag]);
     }
 }
 
-/// The features of a span that is made of two, in `found`.
+/// The features of a span with its split point, in `found`.
 pub fn split_features(
     sentence: &[TokenAttributes],
     [start, split, end]: [usize; 3],
     found: &mut Vec<u64>,
 ) {
     found.clear();
-    let mut add = Collector { sentence, template: 2000, found };
+    let mut add = Collector { sentence, found };
     let lengths = [length_class(split - start), length_class(end - split)];
     let places = [start, split - 1, split, end - 1].map(|place| place as isize);
     // The first and the last words of the left part, then of the right part.
     let [first, left, right, last] = places.map(|place| add.word(place));
     let [first_tag, left_tag, right_tag, last_tag] = places.map(|place| add.tag(place));
-    add.add([left]);
-    add.add([right]);
-    add.add([left_tag]);
-    add.add([right_tag]);
-    add.add(lengths);
-    add.add([lengths[0], left]);
-    add.add([lengths[1], right]);
-    add.add([left, right]);
-    add.add([first, right]);
-    add.add([right, last]);
-    add.add([left_tag, right_tag]);
-    add.add([first_tag, right_tag]);
-    add.add([right_tag, last_tag]);
-    add.add([left, right_tag]);
-    add.add([left_tag, right]);
-    add.add([right, last_tag]);
-    add.add([first_tag, left_tag, right_tag]);
-    add.add([first_tag, right_tag, last_tag]);
+    add.add(T::SplitLeftWord, [left]);
+    add.add(T::SplitRightWord, [right]);
+    add.add(T::SplitLeftTag, [left_tag]);
+    add.add(T::SplitRightTag, [right_tag]);
+    add.add(T::SplitLengths, lengths);
+    add.add(T::SplitLeftLengthWord, [lengths[0], left]);
+    add.add(T::SplitRightLengthWord, [lengths[1], right]);
+    add.add(T::SplitLeftRightWords, [left, right]);
+    add.add(T::SplitFirstRightWords, [first, right]);
+    add.add(T::SplitRightLastWords, [right, last]);
+    add.add(T::SplitLeftRightTags, [left_tag, right_tag]);
+    add.add(T::SplitFirstRightTags, [first_tag, right_tag]);
+    add.add(T::SplitRightLastTags, [right_tag, last_tag]);
+    add.add(T::SplitLeftWordRightTag, [left, right_tag]);
+    add.add(T::SplitLeftTagRightWord, [left_tag, right]);
+    add.add(T::SplitRightWordLastTag, [right, last_tag]);
+    add.add(T::SplitFirstLeftRightTags, [first_tag, left_tag, right_tag]);
+    add.add(T::SplitFirstRightLastTags, [first_tag, right_tag, last_tag]);
 }
 
 /// Lengths, larger ones in groups.
@@ -205,4 +214,44 @@ fn is_balanced(words: &[TokenAttributes]) -> bool {
         depth += word.depth;
         depth >= 0
     }) && depth == 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tokens::Vocabulary;
+    use super::*;
+
+    fn sentence() -> Vec<TokenAttributes> {
+        let vocabulary = Vocabulary::learn([("the", 9), ("cats", 3)].into_iter());
+        let words = ["The", "cats", ",", "(", "all", "3", ")", "slept"];
+        let attributes =
+            |(place, word): (usize, &&str)| vocabulary.attributes(word).with_tag(place as u32 % 4);
+        words.iter().enumerate().map(attributes).collect()
+    }
+
+    /// One hash of all features of a kind.
+    fn fingerprint(mut features: impl FnMut(&mut Vec<u64>)) -> u64 {
+        let mut found = Vec::new();
+        features(&mut found);
+        found.into_iter().fold(0, combine)
+    }
+
+    #[test]
+    fn features_of_a_sentence_never_change() {
+        // The weights of saved models belong to them.
+        let sentence = sentence();
+        assert_eq!(fingerprint(|found| word_features(&sentence, 1, found)), 0x9A94_7C97_B2D6_21C5);
+        assert_eq!(
+            fingerprint(|found| span_features(&sentence, 0, 3, found)),
+            0xDD77_0087_C4F4_97E2
+        );
+        assert_eq!(
+            fingerprint(|found| span_features(&sentence, 1, 7, found)),
+            0xD422_CC48_1111_59E4
+        );
+        assert_eq!(
+            fingerprint(|found| split_features(&sentence, [0, 2, 7], found)),
+            0xC044_A14C_24F5_60FB
+        );
+    }
 }

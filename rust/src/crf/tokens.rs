@@ -17,16 +17,16 @@ const LONGEST_SUFFIX: usize = 4;
 const OPENING: [&str; 6] = ["(", "[", "{", "-LRB-", "-LSB-", "-LCB-"];
 const CLOSING: [&str; 6] = [")", "]", "}", "-RRB-", "-RSB-", "-RCB-"];
 
-/// What hashes are of.
+/// What is hashed. Saved models depend on the numbers.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
-    Word,
-    Suffix,
-    Prefix,
-    Outline,
-    Mark,
-    Class,
-    Tag,
+    Word = 0,
+    Suffix = 1,
+    Prefix = 2,
+    Shape = 3,
+    Mark = 4,
+    Class = 5,
+    Tag = 6,
 }
 
 fn hash(kind: Kind, characters: &[char]) -> u64 {
@@ -38,12 +38,12 @@ fn hash(kind: Kind, characters: &[char]) -> u64 {
 pub struct TokenAttributes {
     /// The word without regard to case if it is frequent, otherwise its class.
     pub word: u64,
-    /// Its outline and its longest frequent suffix.
+    /// Its word shape and its longest frequent suffix.
     pub class: u64,
     /// The tag that is likeliest in the sentence; the class as long as that is not known.
     pub tag: u64,
     /// Its sequence of capitals, small letters, digits and others, repetitions left out.
-    pub outline: u64,
+    pub shape: u64,
     /// The first three characters.
     pub prefix: u64,
     /// The last character, the last two, the last three.
@@ -101,24 +101,24 @@ impl Vocabulary {
     pub fn attributes(&self, word: &str) -> TokenAttributes {
         let characters: Vec<char> = word.chars().collect();
         let lowered: Vec<char> = word.to_lowercase().chars().collect();
-        let outline = hash(Kind::Outline, &outline(&characters));
+        let shape = hash(Kind::Shape, &shape(&characters));
         let suffix = |length: usize| &lowered[lowered.len() - length.min(lowered.len())..];
         let class_suffix = (1..=longest_suffix(&lowered))
             .rev()
             .map(|length| hash(Kind::Suffix, suffix(length)))
             .find(|key| self.frequent.contains(key));
-        let class = combine(combine(Kind::Class as u64, outline), class_suffix.unwrap_or(0));
+        let class = combine(combine(Kind::Class as u64, shape), class_suffix.unwrap_or(0));
         let own = hash(Kind::Word, &lowered);
         let mark = if is_mark(word) { hash(Kind::Mark, &characters) } else { 0 };
-        let first: Vec<char> = outline_of(characters.first()).into_iter().collect();
+        let first: Vec<char> = character_class(characters.first()).into_iter().collect();
         TokenAttributes {
             word: if self.frequent.contains(&own) { own } else { class },
             class,
             tag: class,
-            outline,
+            shape,
             prefix: hash(Kind::Prefix, &lowered[..lowered.len().min(3)]),
             suffixes: [1, 2, 3].map(|length| hash(Kind::Suffix, suffix(length))),
-            initial: if mark == 0 { hash(Kind::Outline, &first) } else { mark },
+            initial: if mark == 0 { hash(Kind::Shape, &first) } else { mark },
             mark,
             depth: i32::from(OPENING.contains(&word)) - i32::from(CLOSING.contains(&word)),
         }
@@ -135,7 +135,7 @@ fn is_mark(word: &str) -> bool {
     !word.chars().any(char::is_alphanumeric) || OPENING.contains(&word) || CLOSING.contains(&word)
 }
 
-fn outline_of(character: Option<&char>) -> Option<char> {
+fn character_class(character: Option<&char>) -> Option<char> {
     character.map(|&character| match character {
         _ if character.is_uppercase() => 'X',
         _ if character.is_lowercase() => 'x',
@@ -144,10 +144,10 @@ fn outline_of(character: Option<&char>) -> Option<char> {
     })
 }
 
-fn outline(characters: &[char]) -> Vec<char> {
+fn shape(characters: &[char]) -> Vec<char> {
     const LONGEST: usize = 5;
-    let mut outline: Vec<char> = characters.iter().filter_map(|c| outline_of(Some(c))).collect();
-    outline.dedup();
-    outline.truncate(LONGEST);
-    outline
+    let mut shape: Vec<char> = characters.iter().filter_map(|c| character_class(Some(c))).collect();
+    shape.dedup();
+    shape.truncate(LONGEST);
+    shape
 }

@@ -1,7 +1,8 @@
 //! Weights of features.
 
+use super::template_numbers::Template;
 use super::tokens::Vocabulary;
-use crate::grammar::{GrammarError, SymbolId};
+use crate::grammar::{Grammar, GrammarError, SymbolId};
 use crate::numeric::stable_hash::combine;
 
 /// A weight for each feature of each label. A feature's hash says where the weights of its labels
@@ -75,12 +76,12 @@ impl FeatureLabels {
         }
     }
 
-    /// How many kinds there are.
+    /// The number of kinds.
     pub fn number_of_kinds(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// How many symbols there are.
+    /// The number of symbols.
     pub fn number_of_symbols(&self) -> usize {
         self.kinds.len()
     }
@@ -113,8 +114,8 @@ pub enum Loss {
 pub struct CrfModel {
     /// What it was learnt for.
     pub loss: Loss,
-    /// To which power the probability of a tree under the grammar counts.
-    pub base: f64,
+    /// The exponent of a tree's probability under the grammar, which is the prior of the model.
+    pub prior_weight: f64,
     /// Which words are frequent.
     pub vocabulary: Vocabulary,
     /// What symbols are to features.
@@ -124,15 +125,28 @@ pub struct CrfModel {
 }
 
 impl CrfModel {
+    /// Check that a grammar has the symbols of the model, and neither latent states nor unary rules.
+    pub fn check_grammar(&self, grammar: &Grammar) -> Result<(), GrammarError> {
+        let expected = grammar.rules().number_of_symbols();
+        let found = self.labels.number_of_symbols();
+        if found != expected {
+            return Err(GrammarError::Length { array: "feature labels", expected, found });
+        }
+        if grammar.latent().is_some() || !grammar.unary().is_empty() {
+            return Err(GrammarError::CrfBackbone);
+        }
+        Ok(())
+    }
+
     /// The place of the weight of a binary rule.
     #[inline]
     pub fn rule_place(&self, rule: [SymbolId; 3]) -> usize {
-        /// Above all templates.
-        const RULE: u64 = 9999;
         let weights = &self.weights;
         weights.place(
             weights
-                .first(rule.iter().fold(RULE, |hash, symbol| combine(hash, u64::from(symbol.0)))),
+                .first(rule.iter().fold(Template::Rule as u64, |hash, symbol| {
+                    combine(hash, u64::from(symbol.0))
+                })),
             0,
         )
     }

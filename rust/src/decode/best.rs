@@ -5,16 +5,16 @@ use crate::cancel::{Cancel, Cancelled};
 use crate::chart::edges::EdgeFinder;
 use crate::grammar::SymbolId;
 
-/// How an item is best made by a rule or an emission.
+/// The binary rule or the emission by which an item has its best score.
 #[derive(Debug, Clone, Copy)]
-enum Made {
-    Not,
+enum Backpointer {
+    None,
     Emission { probability: f64 },
     Binary { left: u32, right: u32, split: u32, probability: f64 },
 }
 
 /// The unary chain on top of which an item is best: another item of its cell, and which of that
-/// item's chains. An item that is best as it is made has none.
+/// item's chains. An item that is best without a chain has none.
 #[derive(Debug, Clone, Copy)]
 struct ChainBelow {
     item: u32,
@@ -24,8 +24,8 @@ struct ChainBelow {
 /// Best scores of the items of a chart, in memory that is reused from sentence to sentence.
 #[derive(Debug, Default)]
 pub struct Best {
-    made: Vec<Made>,
-    made_score: Vec<f64>,
+    backpointers: Vec<Backpointer>,
+    rule_score: Vec<f64>,
     score: Vec<f64>,
     below: Vec<Option<ChainBelow>>,
     edges: EdgeFinder,
@@ -40,9 +40,9 @@ impl Best {
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
         let chart = forest.chart;
-        self.made.clear();
-        self.made.resize(chart.len(), Made::Not);
-        for scores in [&mut self.made_score, &mut self.score] {
+        self.backpointers.clear();
+        self.backpointers.resize(chart.len(), Backpointer::None);
+        for scores in [&mut self.rule_score, &mut self.score] {
             scores.clear();
             scores.resize(chart.len(), f64::NEG_INFINITY);
         }
@@ -77,8 +77,8 @@ impl Best {
         for item in forest.chart.items(cell) {
             let probability = forest.emission(position, forest.chart.symbol(item));
             if probability > 0.0 {
-                self.made[item] = Made::Emission { probability };
-                self.made_score[item] = objective.emission(cell, item, probability);
+                self.backpointers[item] = Backpointer::Emission { probability };
+                self.rule_score[item] = objective.emission(cell, item, probability);
             }
         }
     }
@@ -90,12 +90,12 @@ impl Best {
         start: usize,
         end: usize,
     ) {
-        let Self { made, made_score, score, edges, .. } = self;
+        let Self { backpointers, rule_score, score, edges, .. } = self;
         edges.for_each(forest.grammar, forest.chart, start, end, |edge| {
             let whole = score[edge.left] + score[edge.right] + objective.binary(&edge);
-            if whole > made_score[edge.item] {
-                made_score[edge.item] = whole;
-                made[edge.item] = Made::Binary {
+            if whole > rule_score[edge.item] {
+                rule_score[edge.item] = whole;
+                backpointers[edge.item] = Backpointer::Binary {
                     left: edge.left as u32,
                     right: edge.right as u32,
                     split: edge.places[1] as u32,
@@ -110,13 +110,13 @@ impl Best {
         let unary = forest.grammar.unary();
         let items = chart.items(cell);
         for item in items.clone() {
-            self.score[item] = self.made_score[item];
+            self.score[item] = self.rule_score[item];
         }
         if unary.is_empty() {
             return;
         }
         for bottom in items {
-            if self.made_score[bottom] == f64::NEG_INFINITY {
+            if self.rule_score[bottom] == f64::NEG_INFINITY {
                 continue;
             }
             for (number, chain) in unary.chains(chart.symbol(bottom)).iter().enumerate() {
@@ -126,7 +126,7 @@ impl Best {
                 }
                 let Some(path_items) = forest.chain_items(cell, path) else { continue };
                 let top = path_items[0];
-                let score = self.made_score[bottom] + objective.chain(&path_items, chain.best);
+                let score = self.rule_score[bottom] + objective.chain(&path_items, chain.best);
                 if score > self.score[top] {
                     self.score[top] = score;
                     self.below[top] =
@@ -136,14 +136,15 @@ impl Best {
         }
     }
 
-    /// The best score of an item, minus infinity if it cannot be made.
+    /// The best score of an item, minus infinity if it cannot be backpointers.
     pub fn score(&self, item: usize) -> f64 {
         self.score[item]
     }
 
-    /// The best score of an item as a rule or emission makes it, without a unary chain on top.
-    pub fn made_score(&self, item: usize) -> f64 {
-        self.made_score[item]
+    /// The best score of an item that is rewritten by a binary rule or an emission, without a unary
+    /// chain on top.
+    pub fn rule_score(&self, item: usize) -> f64 {
+        self.rule_score[item]
     }
 
     /// The best tree of the whole sentence, if there is one.
@@ -199,10 +200,12 @@ impl Best {
                     bottom
                 }
             };
-            match self.made[bottom] {
-                Made::Not => unreachable!("an item with a score is made of something"),
-                Made::Emission { probability } => derivation.log_probability += probability.ln(),
-                Made::Binary { left, right, split, probability } => {
+            match self.backpointers[bottom] {
+                Backpointer::None => unreachable!("an item with a score has a derivation"),
+                Backpointer::Emission { probability } => {
+                    derivation.log_probability += probability.ln()
+                }
+                Backpointer::Binary { left, right, split, probability } => {
                     derivation.log_probability += probability.ln();
                     stack.push((right as usize, split as usize, end));
                     stack.push((left as usize, start, split as usize));

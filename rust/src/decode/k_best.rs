@@ -15,7 +15,7 @@ use crate::chart::edges::EdgeFinder;
 enum Place {
     Sentence,
     Item { item: usize, start: usize, end: usize },
-    Made { item: usize, start: usize, end: usize },
+    WithoutChain { item: usize, start: usize, end: usize },
 }
 
 /// One way of making a place out of others.
@@ -158,7 +158,7 @@ impl<'a, O: Objective> KBest<'a, O> {
         match place {
             Place::Sentence => unreachable!("the sentence is no part of anything"),
             Place::Item { item, .. } => self.best.score(item),
-            Place::Made { item, .. } => self.best.made_score(item),
+            Place::WithoutChain { item, .. } => self.best.rule_score(item),
         }
     }
 
@@ -166,7 +166,7 @@ impl<'a, O: Objective> KBest<'a, O> {
         match place {
             Place::Sentence => self.root_edges(),
             Place::Item { item, start, end } => self.chain_edges(item, start, end),
-            Place::Made { item, start, end } => self.rule_edges(item, start, end),
+            Place::WithoutChain { item, start, end } => self.rule_edges(item, start, end),
         }
     }
 
@@ -193,7 +193,7 @@ impl<'a, O: Objective> KBest<'a, O> {
             kind: EdgeKind::Rule,
             score: 0.0,
             log_probability: 0.0,
-            parts: vec![Place::Made { item, start, end }],
+            parts: vec![Place::WithoutChain { item, start, end }],
         }];
         let unary = self.forest.grammar.unary();
         if unary.is_empty() {
@@ -212,7 +212,7 @@ impl<'a, O: Objective> KBest<'a, O> {
                     kind: EdgeKind::Chain { number },
                     score: self.objective.chain(&path_items, chain.best),
                     log_probability: chain.best,
-                    parts: vec![Place::Made { item: bottom, start, end }],
+                    parts: vec![Place::WithoutChain { item: bottom, start, end }],
                 });
             }
         }
@@ -272,12 +272,12 @@ impl<'a, O: Objective> KBest<'a, O> {
             let edge = &ranking.edges[candidate.edge];
             derivation.log_probability += edge.log_probability;
             match (place, edge.kind) {
-                (Place::Made { item, start, end }, EdgeKind::Chain { number }) => {
+                (Place::WithoutChain { item, start, end }, EdgeKind::Chain { number }) => {
                     unreachable!("no chain {number} makes {item} over {start}-{end}")
                 }
                 (Place::Item { start, end, .. }, EdgeKind::Chain { number }) => {
-                    let Place::Made { item, .. } = edge.parts[0] else {
-                        unreachable!("a chain ends in what is made")
+                    let Place::WithoutChain { item, .. } = edge.parts[0] else {
+                        unreachable!("a chain ends in an item without a chain")
                     };
                     let unary = self.forest.grammar.unary();
                     let chain = &unary.chains(self.forest.chart.symbol(item))[number];
@@ -286,7 +286,7 @@ impl<'a, O: Objective> KBest<'a, O> {
                         derivation.push(symbol, start, end);
                     }
                 }
-                (Place::Made { item, start, end }, _) => {
+                (Place::WithoutChain { item, start, end }, _) => {
                     derivation.push(self.forest.chart.symbol(item), start, end);
                 }
                 _ => {}

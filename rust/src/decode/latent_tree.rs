@@ -22,8 +22,9 @@ pub fn latent_log_probability(
             let position = node.start as usize;
             let probability =
                 words[position].iter().find(|entry| entry.0 == node.symbol).map_or(0.0, |e| e.1);
-            let profile = latent.profile(grammar.emissions(), sentence[position], node.symbol);
-            profile.iter().map(|&value| probability * f64::from(value)).collect()
+            let ratios =
+                latent.emission_ratios(grammar.emissions(), sentence[position], node.symbol);
+            ratios.iter().map(|&value| probability * f64::from(value)).collect()
         } else {
             let (Some((left, left_vector)), Some((right, right_vector))) =
                 (stack.pop(), stack.pop())

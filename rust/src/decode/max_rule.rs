@@ -2,8 +2,8 @@
 //! 2007).
 
 use super::Objective;
+use crate::chart::Chart;
 use crate::chart::edges::Edge;
-use crate::chart::pcfg::Chart;
 use crate::chart::rule_posteriors::{RulePosteriors, log_posterior};
 
 /// The rules of a PCFG chart, whose posteriors are computed when asked for. Every rule of a unary

@@ -1,25 +1,30 @@
 //! From a chart to trees.
 //!
-//! [`best`] finds the derivation that maximises an [`Objective`]; [`k_best`] the next best ones;
-//! [`objectives`] and [`max_rule`] are what can be maximised; [`latent_tree`] weighs a tree by a
-//! latent model; [`fragments`] covers a sentence that no tree spans.
+//! [`best`] finds the derivation that maximises an [`Objective`], [`k_best`] the next best ones.
+//! Each decoder is an objective: [`viterbi`], [`max_rule`], and [`max_recall`] and [`max_f1`], which
+//! share [`expected_gain`]. [`latent_tree`] has the probability of a tree under a latent model;
+//! [`fragments`] covers a sentence that no tree spans.
 
 mod best;
+mod expected_gain;
 mod fragments;
 mod k_best;
 mod latent_tree;
+mod max_f1;
+mod max_recall;
 mod max_rule;
-mod objectives;
+mod viterbi;
 
 pub use best::Best;
+pub use expected_gain::ExpectedGain;
 pub use fragments::cover;
 pub use k_best::KBest;
 pub use latent_tree::latent_log_probability;
 pub use max_rule::PcfgRules;
-pub use objectives::{ExpectedGain, Viterbi};
+pub use viterbi::Viterbi;
 
+use crate::chart::Chart;
 use crate::chart::edges::Edge;
-use crate::chart::pcfg::Chart;
 use crate::grammar::{Grammar, SymbolId};
 
 /// The emission probabilities of the preterminals of each word.
@@ -53,8 +58,8 @@ pub trait Objective {
     fn emission(&self, cell: usize, item: usize, probability: f64) -> f64;
     /// An item that is rewritten by a binary rule.
     fn binary(&self, edge: &Edge) -> f64;
-    /// A chain of unary rules through `items` from top to bottom, exclusive of what the last one is
-    /// made of.
+    /// A chain of unary rules through `items` from top to bottom, without the rule by which the
+    /// last one is rewritten.
     fn chain(&self, items: &[usize], log_probability: f64) -> f64;
 }
 

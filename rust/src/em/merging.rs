@@ -1,6 +1,6 @@
 //! What would be lost if two states were one (Petrov et al. 2006, section 2.2).
 
-use super::expectation::NodeVectors;
+use super::node_vectors::NodeVectors;
 use super::trees::{LatentTrees, Parameters};
 
 /// For each pair of neighbouring states (0 and 1, 2 and 3, ...) of each symbol, about how much the

@@ -5,11 +5,13 @@
 //! kept, which lets the counts of a rule be summed node after node by one thread: the result is
 //! the same for any number of threads, and no thread needs a copy of all counts.
 
-mod expectation;
+mod counts;
 mod merging;
+mod node_vectors;
 mod tensors;
 mod trees;
 
-pub use expectation::{Expectations, NodeVectors};
+pub use counts::Expectations;
 pub use merging::merge_losses;
+pub use node_vectors::NodeVectors;
 pub use trees::{LatentTrees, Parameters, TreesError};

@@ -1,12 +1,12 @@
 //! The tensors of rules as expectations use them: dense, or without their zeros where these are
 //! many. EM drives most parameters to zero, the more so the more states there are.
 
-use std::ops::Range;
-
 use rayon::prelude::*;
 
 use super::trees::{LatentTrees, Parameters};
-use crate::numeric::vectors::{add_scaled, dot};
+use crate::numeric::contraction::{contract, expand};
+use crate::numeric::tensor::{SparseValues, Tensor};
+use crate::numeric::vectors::add_scaled;
 
 /// Tensors with at most this share of non-zeros are kept sparse: a value then costs about four
 /// times as much as one that is worked on with its neighbours.
@@ -14,102 +14,64 @@ const SPARSE: f64 = 0.25;
 
 /// The tensors of all rules.
 pub(super) struct Tensors<'a> {
+    trees: &'a LatentTrees,
     parameters: &'a Parameters<'a>,
     /// The non-zeros of rules that are kept sparse.
-    sparse: Vec<Option<Sparse>>,
-}
-
-/// The non-zeros of a tensor, parent state by parent state.
-struct Sparse {
-    /// Where those of each parent state start.
-    rows: Vec<u32>,
-    /// The place of each in the matrix of the children's states.
-    places: Vec<u32>,
-    values: Vec<f32>,
-}
-
-impl Sparse {
-    fn row(&self, state: usize) -> Range<usize> {
-        self.rows[state] as usize..self.rows[state + 1] as usize
-    }
+    sparse: Vec<Option<SparseValues>>,
 }
 
 impl<'a> Tensors<'a> {
-    pub(super) fn new(trees: &LatentTrees, parameters: &'a Parameters<'a>) -> Self {
-        let thin = |(rule, symbols): (usize, &[u32; 3])| {
+    pub(super) fn new(trees: &'a LatentTrees, parameters: &'a Parameters<'a>) -> Self {
+        let non_zeros = |(rule, symbols): (usize, &[u32; 3])| {
             let tensor = parameters.tensor(rule);
-            let non_zero = tensor.iter().filter(|&&value| value > 0.0).count();
-            if non_zero as f64 > SPARSE * tensor.len() as f64 || u32::try_from(non_zero).is_err() {
+            let count = tensor.iter().filter(|&&value| value > 0.0).count();
+            if count as f64 > SPARSE * tensor.len() as f64 || u32::try_from(count).is_err() {
                 return None;
             }
-            let mut thinned = Sparse {
-                rows: vec![0],
-                places: Vec::with_capacity(non_zero),
-                values: Vec::with_capacity(non_zero),
-            };
-            for row in tensor.chunks_exact(tensor.len() / parameters.states(symbols[0])) {
-                for (place, &value) in row.iter().enumerate().filter(|(_, value)| **value > 0.0) {
-                    thinned.places.push(place as u32);
-                    thinned.values.push(value);
-                }
-                thinned.rows.push(thinned.values.len() as u32);
-            }
-            Some(thinned)
+            let length = tensor.len() / parameters.states(symbols[0]);
+            Some(SparseValues::from_dense(tensor, length, count))
         };
-        let sparse = trees.rules.par_iter().enumerate().map(thin).collect();
-        Self { parameters, sparse }
+        let sparse = trees.rules.par_iter().enumerate().map(non_zeros).collect();
+        Self { trees, parameters, sparse }
     }
 
-    /// The inside vector of a parent from the outer product of its children's.
     #[inline(always)]
-    pub(super) fn contract(&self, rule: usize, children: &[f32], parent: &mut [f32]) {
+    fn tensor(&self, rule: usize) -> Tensor<'_> {
         match &self.sparse[rule] {
-            None => {
-                let rows = self.parameters.tensor(rule).chunks_exact(children.len());
-                for (value, row) in parent.iter_mut().zip(rows) {
-                    *value = dot(row, children);
-                }
-            }
-            Some(sparse) => {
-                for (state, value) in parent.iter_mut().enumerate() {
-                    let row = sparse.row(state);
-                    let places = &sparse.places[row.clone()];
-                    let products = places.iter().zip(&sparse.values[row]);
-                    *value = products.map(|(&place, value)| children[place as usize] * value).sum();
-                }
-            }
+            None => Tensor::Dense(self.parameters.tensor(rule)),
+            Some(sparse) => Tensor::Sparse(sparse.tensor()),
         }
     }
 
-    /// Add up the matrices of all parent states, each times its outside value.
+    /// The inside vector of a parent, zero so far, from the outer product of its children's.
     #[inline(always)]
-    pub(super) fn spread(&self, rule: usize, scale: f32, parent: &[f32], children: &mut [f32]) {
-        match &self.sparse[rule] {
-            None => {
-                let rows = self.parameters.tensor(rule).chunks_exact(children.len());
-                for (&outside, row) in parent.iter().zip(rows) {
-                    if outside != 0.0 {
-                        add_scaled(children, scale * outside, row);
-                    }
+    pub(super) fn inside(&self, rule: usize, children: &[f32], parent: &mut [f32]) {
+        match self.tensor(rule) {
+            Tensor::Sparse(sparse) => {
+                // One product after the other, unlike `contract`: rows have few values, and another
+                // order of summation would change what EM finds from the same random start.
+                for (state, places, values) in sparse.rows() {
+                    let products = places.iter().zip(values);
+                    parent[state] =
+                        products.map(|(&place, value)| children[place as usize] * value).sum();
                 }
             }
-            Some(sparse) => {
-                for (state, &outside) in parent.iter().enumerate() {
-                    let (row, factor) = (sparse.row(state), scale * outside);
-                    for (&place, value) in
-                        sparse.places[row.clone()].iter().zip(&sparse.values[row])
-                    {
-                        children[place as usize] += factor * value;
-                    }
-                }
-            }
+            dense => contract(dense, children, parent),
         }
     }
 
-    /// How many sums the counts of a rule need.
+    /// Add up the matrices of all parent states, each times its scaled outside value.
+    #[inline(always)]
+    pub(super) fn outside(&self, rule: usize, parent: &[f32], children: &mut [f32]) {
+        expand(self.tensor(rule), parent, children);
+    }
+
+    /// The number of sums that the counts of a rule need.
     pub(super) fn stored(&self, rule: usize) -> usize {
-        let dense = || self.parameters.tensor(rule).len();
-        self.sparse[rule].as_ref().map_or_else(dense, |sparse| sparse.values.len())
+        match self.tensor(rule) {
+            Tensor::Dense(values) => values.len(),
+            Tensor::Sparse(sparse) => sparse.values.len(),
+        }
     }
 
     /// For each stored value, add the product of the parent's outside value and the children's.
@@ -120,20 +82,22 @@ impl<'a> Tensors<'a> {
         scale: f32,
         parent: &[f32],
         children: &[f32],
-        sums: &mut [f32],
+        mut sums: &mut [f32],
     ) {
-        match &self.sparse[rule] {
-            None => {
+        match self.tensor(rule) {
+            Tensor::Dense(_) => {
                 for (row, &outside) in sums.chunks_exact_mut(children.len()).zip(parent) {
                     if outside != 0.0 {
                         add_scaled(row, scale * outside, children);
                     }
                 }
             }
-            Some(sparse) => {
-                for (state, &outside) in parent.iter().enumerate() {
-                    let (row, factor) = (sparse.row(state), scale * outside);
-                    for (sum, &place) in sums[row.clone()].iter_mut().zip(&sparse.places[row]) {
+            Tensor::Sparse(sparse) => {
+                for (state, places, _) in sparse.rows() {
+                    let own;
+                    (own, sums) = sums.split_at_mut(places.len());
+                    let factor = scale * parent[state];
+                    for (sum, &place) in own.iter_mut().zip(places) {
                         *sum += factor * children[place as usize];
                     }
                 }
@@ -142,20 +106,22 @@ impl<'a> Tensors<'a> {
     }
 
     /// Write the counts of a rule, its sums times its values, to their places in a dense tensor.
-    pub(super) fn write_counts(&self, rule: usize, sums: &[f64], counts: &mut [f32]) {
-        match &self.sparse[rule] {
-            None => {
-                let values = self.parameters.tensor(rule);
+    pub(super) fn write_counts(&self, rule: usize, mut sums: &[f64], counts: &mut [f32]) {
+        match self.tensor(rule) {
+            Tensor::Dense(values) => {
                 for ((count, &sum), &value) in counts.iter_mut().zip(sums).zip(values) {
                     *count = (sum * f64::from(value)) as f32;
                 }
             }
-            Some(sparse) => {
-                let states = sparse.rows.len() - 1;
-                for (state, own) in counts.chunks_exact_mut(counts.len() / states).enumerate() {
-                    for stored in sparse.row(state) {
-                        let count = sums[stored] * f64::from(sparse.values[stored]);
-                        own[sparse.places[stored] as usize] = count as f32;
+            Tensor::Sparse(sparse) => {
+                let parent = self.trees.rules[rule][0];
+                let length = counts.len() / self.parameters.states(parent);
+                for (state, places, values) in sparse.rows() {
+                    let row = &mut counts[state * length..][..length];
+                    let own;
+                    (own, sums) = sums.split_at(places.len());
+                    for ((&place, &value), &sum) in places.iter().zip(values).zip(own) {
+                        row[place as usize] = (sum * f64::from(value)) as f32;
                     }
                 }
             }

@@ -82,12 +82,12 @@ impl Emissions {
         Ok(())
     }
 
-    /// How many words and word classes there are.
+    /// The number of words and word classes.
     pub fn number_of_words(&self) -> usize {
         self.offsets.len() - 1
     }
 
-    /// How many tags there are.
+    /// The number of tags.
     pub fn number_of_tags(&self) -> usize {
         self.tags.len()
     }

@@ -19,12 +19,13 @@ pub struct LatentArrays {
     pub binary_counts: Vec<u32>,
     /// The ascending places of the values of all tensors that are not dense.
     pub binary_positions: Vec<u32>,
-    /// Vectors over the states of preterminals.
-    pub profiles: Vec<f32>,
-    /// The symbol of each profile.
-    pub profile_symbols: Vec<u32>,
-    /// The profile of each emission, whose vector is its probability times that.
-    pub entry_profiles: Vec<u32>,
+    /// Emission likelihood ratios: vectors over the states of preterminals, the probability of a word
+    /// given a state divided by that given the symbol.
+    pub emission_ratios: Vec<f32>,
+    /// The symbol of each of these vectors.
+    pub ratio_symbols: Vec<u32>,
+    /// The vector of each emission: its probability times that is its emission vector.
+    pub entry_ratios: Vec<u32>,
     /// For each symbol, the emission vector of its tag alone: the sum over all words.
     pub tag_emissions: Vec<f32>,
 }
@@ -40,9 +41,9 @@ pub struct Latent {
     state_offsets: Vec<usize>,
     roots: Vec<f32>,
     tensors: Tensors,
-    profiles: Vec<f32>,
-    profile_offsets: Vec<usize>,
-    entry_profiles: Vec<u32>,
+    emission_ratios: Vec<f32>,
+    ratio_offsets: Vec<usize>,
+    entry_ratios: Vec<u32>,
     tag_emissions: Vec<f32>,
 }
 
@@ -71,7 +72,7 @@ impl Latent {
         for (array, values) in [
             ("latent roots", &arrays.roots),
             ("latent binary rules", &arrays.binary),
-            ("latent profiles", &arrays.profiles),
+            ("emission likelihood ratios", &arrays.emission_ratios),
             ("tag emissions", &arrays.tag_emissions),
         ] {
             if let Some(row) = values.iter().position(|value| !value.is_finite()) {
@@ -88,19 +89,19 @@ impl Latent {
             &arrays.binary,
             &arrays.binary_positions,
         )?;
-        for (row, &symbol) in arrays.profile_symbols.iter().enumerate() {
-            check_symbol("profile", row, symbol, symbols)?;
+        for (row, &symbol) in arrays.ratio_symbols.iter().enumerate() {
+            check_symbol("emission likelihood ratio", row, symbol, symbols)?;
         }
-        let profile_symbols = arrays.profile_symbols.iter();
-        let profile_offsets =
-            offsets(profile_symbols.map(|&symbol| arrays.states[symbol as usize] as usize));
-        let expected = profile_offsets[arrays.profile_symbols.len()];
-        check_length("latent profiles", arrays.profiles.len(), expected)?;
+        let ratio_symbols = arrays.ratio_symbols.iter();
+        let ratio_offsets =
+            offsets(ratio_symbols.map(|&symbol| arrays.states[symbol as usize] as usize));
+        let expected = ratio_offsets[arrays.ratio_symbols.len()];
+        check_length("emission likelihood ratios", arrays.emission_ratios.len(), expected)?;
         let entries = emissions.symbols();
-        check_length("profiles of emissions", arrays.entry_profiles.len(), entries.len())?;
-        for (row, (&profile, symbol)) in arrays.entry_profiles.iter().zip(entries).enumerate() {
-            if arrays.profile_symbols.get(profile as usize) != Some(&symbol.0) {
-                return Err(GrammarError::Profile { row, profile });
+        check_length("likelihood ratios of emissions", arrays.entry_ratios.len(), entries.len())?;
+        for (row, (&vector, symbol)) in arrays.entry_ratios.iter().zip(entries).enumerate() {
+            if arrays.ratio_symbols.get(vector as usize) != Some(&symbol.0) {
+                return Err(GrammarError::EmissionRatios { row, vector });
             }
         }
         Ok(Self {
@@ -108,9 +109,9 @@ impl Latent {
             state_offsets,
             roots: arrays.roots,
             tensors,
-            profiles: arrays.profiles,
-            profile_offsets,
-            entry_profiles: arrays.entry_profiles,
+            emission_ratios: arrays.emission_ratios,
+            ratio_offsets,
+            entry_ratios: arrays.entry_ratios,
             tag_emissions: arrays.tag_emissions,
         })
     }
@@ -132,15 +133,15 @@ impl Latent {
         self.tensors.get(rule)
     }
 
-    /// What a token tells about the states of a symbol: times its probability under the backbone
-    /// this is its emission vector.
-    pub fn profile(&self, emissions: &Emissions, token: Token, symbol: SymbolId) -> &[f32] {
+    /// The emission likelihood ratios of a token for the states of a symbol: times its probability
+    /// under the backbone this is its emission vector.
+    pub fn emission_ratios(&self, emissions: &Emissions, token: Token, symbol: SymbolId) -> &[f32] {
         if let Token::Word(word) | Token::Tagged { word, .. } = token
             && let Some(entry) = emissions.entry(word, symbol)
         {
-            let profile = self.entry_profiles[entry] as usize;
-            return &self.profiles
-                [self.profile_offsets[profile]..self.profile_offsets[profile + 1]];
+            let vector = self.entry_ratios[entry] as usize;
+            return &self.emission_ratios
+                [self.ratio_offsets[vector]..self.ratio_offsets[vector + 1]];
         }
         // A word that the symbol was not seen with is like the average of its words.
         &self.tag_emissions[self.vector(symbol)]

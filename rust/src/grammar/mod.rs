@@ -62,7 +62,7 @@ impl Output {
         self.chains[symbol.index()]
     }
 
-    /// How many different chains there are.
+    /// The number of different chains.
     pub fn number_of_chains(&self) -> usize {
         self.number_of_chains
     }
@@ -123,7 +123,7 @@ impl Grammar {
         Ok(Self { latent, ..self })
     }
 
-    /// Whether another grammar can parse together with this one: both must have latent states, and
+    /// Whether another grammar can be in one ensemble with this one: both must have latent states, and
     /// the same symbols, rules, words and tags, in as far as the core knows them.
     pub(crate) fn check_backbone(&self, other: &Self) -> Result<(), GrammarError> {
         let symbols = |rule: &BinaryRule| (rule.parent, rule.left, rule.right);

@@ -72,7 +72,7 @@ impl PairIndex {
         Self { right_siblings, words_per_set, offsets, rules, is_left }
     }
 
-    /// How many pairs there are.
+    /// The number of pairs.
     pub fn number_of_pairs(&self) -> usize {
         self.offsets.len() - 1
     }

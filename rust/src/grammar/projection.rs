@@ -9,7 +9,7 @@ use super::unary::UnaryClosure;
 #[derive(Debug, Clone)]
 pub struct Projection {
     map: Vec<SymbolId>,
-    share: Vec<f64>,
+    fraction: Vec<f64>,
     rules: Rules,
     uses: Uses,
 }
@@ -47,7 +47,7 @@ impl Projection {
             class_size[class as usize] += 1;
         }
         // A class whose members were never counted shares its weight evenly.
-        let share: Vec<f64> = map
+        let fraction: Vec<f64> = map
             .iter()
             .zip(weights)
             .map(|(&class, &weight)| match class_weight[class as usize] {
@@ -64,12 +64,12 @@ impl Projection {
         let mut binary: FxHashMap<[SymbolId; 3], f64> = FxHashMap::default();
         for rule in rules.binary() {
             let key = [rule.parent, rule.left, rule.right].map(|symbol| map[symbol.index()]);
-            *binary.entry(key).or_default() += share[rule.parent.index()] * rule.probability;
+            *binary.entry(key).or_default() += fraction[rule.parent.index()] * rule.probability;
         }
         let mut unary: FxHashMap<[SymbolId; 2], f64> = FxHashMap::default();
         for rule in rules.unary() {
             let key = [rule.parent, rule.child].map(|symbol| map[symbol.index()]);
-            *unary.entry(key).or_default() += share[rule.parent.index()] * rule.probability;
+            *unary.entry(key).or_default() += fraction[rule.parent.index()] * rule.probability;
         }
         let binary = binary
             .into_iter()
@@ -86,7 +86,7 @@ impl Projection {
             .collect();
         let uses = Uses::new(rules, closure, &map, classes);
         let rules = Rules::new(roots, binary, unary)?;
-        Ok(Self { map, share, rules, uses })
+        Ok(Self { map, fraction, rules, uses })
     }
 
     /// What symbols can be part of.
@@ -100,10 +100,10 @@ impl Projection {
         self.map[symbol.index()]
     }
 
-    /// The part that a symbol has in the frequency of its class.
+    /// The frequency of a symbol divided by that of its class.
     #[inline]
-    pub fn share(&self, symbol: SymbolId) -> f64 {
-        self.share[symbol.index()]
+    pub fn fraction(&self, symbol: SymbolId) -> f64 {
+        self.fraction[symbol.index()]
     }
 
     /// The rules over classes.

@@ -48,7 +48,7 @@ pub enum GrammarError {
         row: usize,
         /// The symbol it names.
         symbol: u32,
-        /// How many symbols there are.
+        /// The number of symbols.
         symbols: usize,
     },
     /// A probability is negative, infinite or not a number.
@@ -80,7 +80,7 @@ pub enum GrammarError {
     /// The weights of features are found by a part of their hashes.
     #[error("there are {length} weights of features; their number must be a power of two")]
     CrfWeights {
-        /// How many there are.
+        /// Their number.
         length: usize,
     },
     /// Features weigh the trees of a plain grammar.
@@ -112,7 +112,7 @@ pub enum GrammarError {
     TooMany {
         /// What there is too much of.
         things: &'static str,
-        /// How many there are.
+        /// Their number.
         found: usize,
         /// How many there may be.
         most: usize,
@@ -149,19 +149,19 @@ pub enum GrammarError {
         /// The size of its tensor.
         size: usize,
     },
-    /// An emission has a profile that does not exist or belongs to another symbol.
-    #[error("emission {row} has profile {profile}, which is none of its symbol")]
-    Profile {
+    /// An emission has a vector of likelihood ratios that does not exist or is of another symbol.
+    #[error("emission {row} has likelihood ratios {vector}, which are not those of its symbol")]
+    EmissionRatios {
         /// Which emission.
         row: usize,
-        /// Its profile.
-        profile: u32,
+        /// The number of its vector.
+        vector: u32,
     },
     /// Latent parameters for a grammar with unary rules.
     #[error("a grammar with latent states cannot have unary rules; collapse unary chains instead")]
     LatentUnary,
-    /// Two grammars that cannot parse together.
-    #[error("grammars that parse together must have the same {part}")]
+    /// Two grammars that cannot be members of one ensemble.
+    #[error("the grammars of an ensemble must have the same {part}")]
     Backbone {
         /// What differs, or is lacking.
         part: &'static str,
@@ -242,7 +242,7 @@ impl Rules {
         Ok(Self { roots, binary, binary_order, unary })
     }
 
-    /// How many symbols there are.
+    /// The number of symbols.
     pub fn number_of_symbols(&self) -> usize {
         self.roots.len()
     }

@@ -98,7 +98,7 @@ fn rows<const ROWS: usize>(values: &[f32]) -> [(&[[f32; LANES]], &[f32]); ROWS] 
     std::array::from_fn(|row| values[row * length..][..length].as_chunks())
 }
 
-/// How many products of a row are added up side by side.
+/// The number of products of a row that are added up side by side.
 const SPARSE_LANES: usize = 4;
 
 #[inline(always)]
@@ -133,7 +133,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::numeric::tensor::Run;
+    use crate::numeric::tensor::SparseValues;
 
     /// A tensor of some rows and a matrix, flat, with holes in the tensor, and a vector of rows.
     fn case() -> impl Strategy<Value = (Vec<f32>, Vec<f32>, Vec<f32>)> {
@@ -164,18 +164,12 @@ mod tests {
     proptest! {
         #[test]
         fn dense_and_sparse_kernels_agree_with_plain_loops((values, matrix, vector) in case()) {
-            let stored: Vec<usize> = (0..values.len()).filter(|&p| values[p] != 0.0).collect();
-            let runs: Vec<Run> = stored
-                .chunk_by(|a, b| a / matrix.len() == b / matrix.len())
-                .map(|run| Run { row: (run[0] / matrix.len()) as u32, length: run.len() as u32 })
-                .collect();
-            let places: Vec<u32> = stored.iter().map(|p| (p % matrix.len()) as u32).collect();
-            let kept: Vec<f32> = stored.iter().map(|&p| values[p]).collect();
-            let sparse = SparseTensor { runs: &runs, places: &places, values: &kept };
+            let stored = values.iter().filter(|&&value| value != 0.0).count();
+            let sparse = SparseValues::from_dense(&values, matrix.len(), stored);
             let mut expected = (vector.clone(), matrix.clone());
             contract_plainly(&values, &matrix, &mut expected.0);
             expand_plainly(&values, &vector, &mut expected.1);
-            for tensor in [Tensor::Dense(&values), Tensor::Sparse(sparse)] {
+            for tensor in [Tensor::Dense(&values), Tensor::Sparse(sparse.tensor())] {
                 let mut found = (vector.clone(), matrix.clone());
                 contract(tensor, &matrix, &mut found.0);
                 expand(tensor, &vector, &mut found.1);

@@ -1,8 +1,8 @@
-//! Hashes that are the same everywhere and always: weights are stored by them.
+//! Hashes that are the same on every machine and in every version: models store weights by them.
 
 /// Mix a value into a hash: the finalizer of SplitMix64 (Steele, Lea & Flood 2014).
 #[inline]
-pub fn combine(state: u64, value: u64) -> u64 {
+pub const fn combine(state: u64, value: u64) -> u64 {
     let mut mixed = (state ^ value).wrapping_add(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -16,8 +16,42 @@ pub fn hash_text(kind: u64, characters: impl IntoIterator<Item = char>) -> u64 {
         .fold(combine(0, kind), |state, character| combine(state, u64::from(u32::from(character))))
 }
 
+/// A hash that grows part by part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Key(u64);
+
+impl Key {
+    /// The hash of a number that tells kinds of features apart.
+    pub const fn kind(kind: u64) -> Self {
+        Self(combine(0, kind))
+    }
+
+    /// The hash of a string.
+    pub fn text(text: &str) -> Self {
+        Self(hash_text(0, text.chars()))
+    }
+
+    /// The hash of what was hashed so far and one part more.
+    pub const fn with(self, part: u64) -> Self {
+        // Rotated, so that two hashes mixed into each other depend on their order.
+        Self(combine(self.0.rotate_left(23), part))
+    }
+
+    /// The hash of what was hashed so far and another hash.
+    pub const fn and(self, other: Self) -> Self {
+        self.with(other.0)
+    }
+
+    /// The number by which a model knows the feature.
+    pub const fn feature(self) -> u32 {
+        (self.0 >> 32) as u32
+    }
+}
+
 #[cfg(test)]
 mod tests {
+    use std::collections::HashSet;
+
     use super::*;
 
     #[test]
@@ -35,5 +69,29 @@ mod tests {
         hashes.sort_unstable();
         hashes.dedup();
         assert_eq!(hashes.len(), 12);
+    }
+
+    #[test]
+    fn features_never_change() {
+        // Model files hold them.
+        assert_eq!(Key::kind(1).feature(), 2433363436);
+        assert_eq!(Key::text("NP").feature(), 2378143366);
+        assert_eq!(Key::text("NP").and(Key::kind(1)).feature(), 1634375008);
+    }
+
+    #[test]
+    fn few_features_collide() {
+        let all: HashSet<u32> = (0..300u64)
+            .flat_map(|a| (0..300u64).map(move |b| Key::kind(1).with(a).with(b).feature()))
+            .collect();
+        // Of n random numbers below 2^32, n^2 / 2^33 are expected to collide: here one.
+        assert!(all.len() > 300 * 300 - 10, "{} of 90000", all.len());
+    }
+
+    #[test]
+    fn order_matters() {
+        let (a, b) = (Key::text("NP"), Key::text("VP"));
+        assert_ne!(a.and(b), b.and(a));
+        assert_ne!(a.and(a), b.and(b));
     }
 }

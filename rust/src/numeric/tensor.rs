@@ -26,7 +26,7 @@ pub struct SparseTensor<'a> {
 pub struct Run {
     /// Which row.
     pub row: u32,
-    /// How many there are.
+    /// Their number.
     pub length: u32,
 }
 
@@ -41,5 +41,42 @@ impl<'a> SparseTensor<'a> {
             (own_values, values) = values.split_at(run.length as usize);
             (run.row as usize, own_places, own_values)
         })
+    }
+}
+
+/// The non-zero values of a tensor, in memory of their own.
+#[derive(Debug, Clone, Default)]
+pub struct SparseValues {
+    runs: Vec<Run>,
+    places: Vec<u32>,
+    values: Vec<f32>,
+}
+
+impl SparseValues {
+    /// The non-zeros, `count` in all, of a dense tensor whose rows have `length` values.
+    pub fn from_dense(tensor: &[f32], length: usize, count: usize) -> Self {
+        let mut sparse = Self {
+            runs: Vec::new(),
+            places: Vec::with_capacity(count),
+            values: Vec::with_capacity(count),
+        };
+        for (row, values) in tensor.chunks_exact(length).enumerate() {
+            let before = sparse.values.len();
+            for (place, &value) in values.iter().enumerate().filter(|entry| *entry.1 != 0.0) {
+                sparse.places.push(place as u32);
+                sparse.values.push(value);
+            }
+            let stored = sparse.values.len() - before;
+            if stored > 0 {
+                sparse.runs.push(Run { row: row as u32, length: stored as u32 });
+            }
+        }
+        sparse
+    }
+
+    /// The same, borrowed.
+    #[inline(always)]
+    pub fn tensor(&self) -> SparseTensor<'_> {
+        SparseTensor { runs: &self.runs, places: &self.places, values: &self.values }
     }
 }

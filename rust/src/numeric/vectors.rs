@@ -1,6 +1,8 @@
 //! The inner loops of dense passes.
 
-/// How many elements are worked on at once.
+use std::ops::{AddAssign, Mul};
+
+/// The number of elements that are worked on at once.
 pub(crate) const LANES: usize = 8;
 
 /// `sums += factor * values`.
@@ -8,6 +10,21 @@ pub(crate) const LANES: usize = 8;
 pub(crate) fn add_scaled(sums: &mut [f32], factor: f32, values: &[f32]) {
     let (sums, last_sums) = sums.as_chunks_mut::<LANES>();
     let (values, last_values) = values.as_chunks::<LANES>();
+    add_scaled_lanes(sums, factor, values);
+    for (sum, &value) in last_sums.iter_mut().zip(last_values) {
+        *sum += factor * value;
+    }
+}
+
+/// The same on whole groups of elements, of any floating-point type.
+#[inline(always)]
+pub(crate) fn add_scaled_lanes<T, const LANES: usize>(
+    sums: &mut [[T; LANES]],
+    factor: T,
+    values: &[[T; LANES]],
+) where
+    T: Copy + AddAssign + Mul<Output = T>,
+{
     for (sum, value) in sums.iter_mut().zip(values) {
         // On copies: the compiler then sees that nothing overlaps and uses vector instructions.
         let (mut lanes, value) = (*sum, *value);
@@ -15,9 +32,6 @@ pub(crate) fn add_scaled(sums: &mut [f32], factor: f32, values: &[f32]) {
             *lane += factor * value;
         }
         *sum = lanes;
-    }
-    for (sum, &value) in last_sums.iter_mut().zip(last_values) {
-        *sum += factor * value;
     }
 }
 

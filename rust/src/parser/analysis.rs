@@ -1,9 +1,10 @@
 //! What is known of a sentence after parsing, with symbols replaced by the labels they write.
 
 use super::{Options, Parser, Workspace};
+use crate::chart::marginals::LabelMarginals;
 use crate::decode::Derivation;
 
-/// Which rung of the ladder gave the answer.
+/// The fallback level that gave the answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
@@ -50,7 +51,7 @@ pub struct WrittenTree {
 /// What is known of a sentence after parsing.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
-    /// Which rung of the ladder gave the answer.
+    /// The fallback level that gave the answer.
     pub status: Status,
     /// The log-probability of the sentence, minus infinity if no tree spans it.
     pub log_probability: f64,
@@ -66,10 +67,12 @@ impl Parser {
         status: Status,
         trees: Vec<Derivation>,
         options: Options,
-        workspace: &Workspace,
+        workspace: &mut Workspace,
     ) -> Analysis {
+        let trees = trees.iter().map(|tree| self.write(tree, workspace)).collect();
         let cells = workspace.chart.cells();
         let marginals = if options.marginals {
+            workspace.marginals.prepare(self.grammar(), &workspace.chart);
             cells
                 .bottom_up()
                 .flat_map(|(start, end)| {
@@ -86,26 +89,21 @@ impl Parser {
         } else {
             Vec::new()
         };
-        Analysis {
-            status,
-            log_probability: workspace.chart.log_probability(),
-            trees: trees.iter().map(|tree| self.write(tree, workspace)).collect(),
-            marginals,
-        }
+        Analysis { status, log_probability: workspace.chart.log_probability(), trees, marginals }
     }
 
     /// Replace symbols by the labels they write.
     pub(super) fn write(&self, derivation: &Derivation, workspace: &Workspace) -> WrittenTree {
-        let cells = workspace.chart.cells();
+        let (grammar, chart) = (self.grammar(), &workspace.chart);
         let mut spans = Vec::with_capacity(derivation.nodes.len());
         for node in &derivation.nodes {
-            for &label in self.grammar().output().labels(node.symbol) {
-                let cell = cells.index(node.start as usize, node.end as usize);
+            let cell = chart.cells().index(node.start as usize, node.end as usize);
+            for &label in grammar.output().labels(node.symbol) {
                 spans.push(Span {
                     label,
                     start: node.start,
                     end: node.end,
-                    probability: workspace.marginals.get(cell, label),
+                    probability: LabelMarginals::of_label(grammar, chart, cell, label),
                 });
             }
         }

@@ -8,10 +8,10 @@
 
 use super::{Decoder, Options, Parser, Workspace};
 use crate::cancel::{Cancel, Cancelled};
-use crate::chart::Cells;
 use crate::chart::coarse::CoarseGrammar;
 use crate::chart::edges::EdgeFinder;
-use crate::chart::pcfg::{Bounds, Chart};
+use crate::chart::pcfg::Bounds;
+use crate::chart::{Cells, Chart};
 use crate::crf::CrfPass;
 use crate::grammar::SymbolId;
 
@@ -134,7 +134,7 @@ impl Parser {
         for (word, merged) in words.iter().zip(classes.iter_mut()) {
             merged.clear();
             merged.extend(word.iter().map(|&(symbol, probability)| {
-                (projection.class(symbol), projection.share(symbol) * probability)
+                (projection.class(symbol), projection.fraction(symbol) * probability)
             }));
         }
         coarse.run(grammar, &classes[..words.len()], threshold, cancel)

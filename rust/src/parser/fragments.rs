@@ -19,7 +19,7 @@ impl Parser {
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<Analysis, Cancelled> {
-        let Workspace { words, pass, chart, best, marginals, .. } = workspace;
+        let Workspace { words, pass, chart, best, .. } = workspace;
         let room = self.room(words.len(), memory);
         let most = room.map_or(0, |room| room.items.min(room.decoding / DECODING_BYTES));
         let mut bounds = Bounds { mask: None, widest: WIDEST_FRAGMENT, items: most };
@@ -29,7 +29,6 @@ impl Parser {
                 bounds = Bounds { widest: 1, ..Bounds::NONE };
             }
         }
-        marginals.prepare(self.grammar(), chart);
         let forest = PackedForest { grammar: self.grammar(), chart, words };
         best.fill(forest, &Viterbi, cancel)?;
         let mut whole = Derivation { nodes: Vec::new(), log_probability: f64::NEG_INFINITY };

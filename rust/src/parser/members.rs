@@ -1,6 +1,7 @@
-//! Several grammars over one chart: the latent pass of each in turn, and what they say together.
+//! An ensemble of grammars over one chart: the latent pass of each member in turn, and the
+//! combination of their posteriors or trees.
 
-use super::around::tree_items;
+use super::gold_constrained::tree_items;
 use super::{Combine, Decoder, Options, Parser, Sentence, Status, Workspace};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::latent::Answer;
@@ -8,10 +9,10 @@ use crate::chart::mixture::log_mean;
 use crate::decode::{Derivation, latent_log_probability};
 
 impl Parser {
-    /// Run the latent passes, if grammars have any latent states, and give the chart what they say
-    /// together. Models that give the sentence no probability, or a worse answer than others do,
-    /// are left out.
-    pub(super) fn consult(
+    /// Run the pass of the CRF, or the latent passes of the members if they have latent states, and
+    /// give the chart the combined posteriors. Members that give the sentence no probability, or a
+    /// negative one where others do not, are left out.
+    pub(super) fn latent_pass(
         &self,
         sentence: Sentence<'_>,
         (status, smoothed): (Status, bool),
@@ -60,7 +61,7 @@ impl Parser {
         match (best, options.combine) {
             (Answer::None, _) => return Ok(Status::Backbone),
             (_, Combine::Posteriors) => mixture.set_means(chart),
-            (_, Combine::Trees) => mixture.set_shares(chart),
+            (_, Combine::Trees) => mixture.set_tree_fractions(chart),
         }
         Ok(match best {
             Answer::Negative => Status::Negative,
@@ -95,7 +96,7 @@ impl Parser {
         trees: &mut [Derivation],
         workspace: &mut Workspace,
     ) {
-        let Workspace { member_words: words, chart, crf, mixture, marginals, .. } = workspace;
+        let Workspace { member_words: words, chart, crf, mixture, .. } = workspace;
         if self.crf.is_some() {
             for tree in trees {
                 tree.log_probability = crf.log_probability(&tree_items(chart, &tree.nodes));
@@ -107,7 +108,6 @@ impl Parser {
         }
         if combine == Combine::Trees {
             mixture.set_means(chart);
-            marginals.prepare(self.grammar(), chart);
         }
         let mut weights = vec![Vec::new(); trees.len()];
         for &member in mixture.members() {

@@ -1,16 +1,16 @@
 //! From a sentence to its analysis: passes, decoding, and what to do when nothing spans it.
 //!
-//! Several grammars may parse together, over one chart that the first of them prunes.
+//! Several grammars may parse as an ensemble, over one chart that the first of them prunes.
 
 mod analysis;
-mod around;
 mod fill;
 mod fragments;
+mod gold_constrained;
 mod members;
 
 pub use analysis::{Analysis, Span, Status, WrittenTree};
-pub use around::TreeChart;
 use fill::Filled;
+pub use gold_constrained::{GoldTree, TrainingError, crf_examples};
 
 use std::sync::Arc;
 
@@ -18,11 +18,12 @@ use rayon::prelude::*;
 use rustc_hash::FxHashSet;
 
 use crate::cancel::{Cancel, Cancelled};
+use crate::chart::Chart;
 use crate::chart::coarse::{CoarseChart, CoarseGrammar};
 use crate::chart::latent::LatentPass;
 use crate::chart::marginals::LabelMarginals;
 use crate::chart::mixture::Mixture;
-use crate::chart::pcfg::{Chart, PcfgPass};
+use crate::chart::pcfg::PcfgPass;
 use crate::chart::rule_posteriors::RulePosteriors;
 use crate::crf::{CrfModel, CrfPass, CrfRules, CrfTrees, TokenAttributes};
 use crate::decode::{
@@ -43,12 +44,12 @@ pub enum Decoder {
     Viterbi,
 }
 
-/// How the answers of several latent models become one.
+/// How several latent models are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Combine {
     /// By posteriors: those of labelled spans are averaged, those of rules multiplied.
     Posteriors,
-    /// By trees: the tree whose nodes occur most often in the models' own best ones.
+    /// By trees: the tree whose nodes occur most often in the best trees of the members.
     Trees,
 }
 
@@ -57,24 +58,24 @@ pub enum Combine {
 pub struct Options {
     /// What is maximised.
     pub decoder: Decoder,
-    /// How the answers of several latent models become one.
+    /// How several latent models are combined.
     pub combine: Combine,
     /// Posteriors below which classes of symbols are dropped after the coarse pass.
     pub coarse_threshold: f64,
     /// Posteriors below which symbols are dropped before decoding.
     pub threshold: f64,
-    /// How many bytes the charts of a sentence may take; see [`fill`].
+    /// The number of bytes that the charts of a sentence may take; see [`fill`].
     pub memory: usize,
-    /// How many trees are wanted.
+    /// The number of trees that are wanted.
     pub candidates: usize,
     /// Whether the posteriors of all labelled spans are wanted.
     pub marginals: bool,
 }
 
-/// How much less is pruned on the second rung.
+/// By which factor thresholds are lowered at the second fallback level.
 const LOOSEN: f64 = 1e-3;
 
-/// How many derivations are looked at for each tree that is wanted, before giving up.
+/// The number of derivations to look at for each tree that is wanted, before giving up.
 const DERIVATIONS_PER_TREE: usize = 20;
 
 /// Grammars and what is precomputed from them; shared by threads.
@@ -148,14 +149,7 @@ impl Parser {
     /// Weigh the trees of the grammar, which must have neither latent states nor unary rules, by
     /// features of the sentence.
     pub fn with_crf(mut self, model: Arc<CrfModel>) -> Result<Self, GrammarError> {
-        let expected = self.grammar().rules().number_of_symbols();
-        let found = model.labels.number_of_symbols();
-        if found != expected {
-            return Err(GrammarError::Length { array: "feature labels", expected, found });
-        }
-        if self.grammar().latent().is_some() || !self.grammar().unary().is_empty() {
-            return Err(GrammarError::CrfBackbone);
-        }
+        model.check_grammar(self.grammar())?;
         self.crf = Some(model);
         Ok(self)
     }
@@ -195,15 +189,15 @@ impl Parser {
             threshold: options.threshold * LOOSEN,
             ..options
         };
-        let rungs = [
+        let levels = [
             (Status::Parsed, options, false),
             (Status::Loosened, loose, false),
             (Status::Smoothed, loose, true),
         ];
         let exact = options.coarse_threshold == 0.0 && options.threshold == 0.0;
         let tags_alone = sentence.tokens.iter().all(|token| matches!(token, Token::Tag(_)));
-        for (status, options, smoothed) in rungs {
-            // A rung that would repeat the one before it.
+        for (status, options, smoothed) in levels {
+            // A level that would repeat the one before it.
             if status == Status::Loosened && exact || status == Status::Smoothed && tags_alone {
                 continue;
             }
@@ -216,8 +210,8 @@ impl Parser {
                     return self.join_halves(sentence, asked, workspace, cancel);
                 }
             };
-            let rung = (status, smoothed);
-            let status = self.consult(sentence, rung, options, workspace, cancel)?;
+            let level = (status, smoothed);
+            let status = self.latent_pass(sentence, level, options, workspace, cancel)?;
             let decoder = match (options.combine, options.decoder) {
                 // What trees have in common is nodes, not rules.
                 (Combine::Trees, Decoder::MaxRule) if !workspace.mixture.members().is_empty() => {
@@ -243,7 +237,6 @@ impl Parser {
         cancel: &Cancel,
     ) -> Result<Option<Vec<Derivation>>, Cancelled> {
         let Workspace { words, chart, crf, mixture, marginals, gain, rules, best, .. } = workspace;
-        marginals.prepare(self.grammar(), chart);
         let forest = PackedForest { grammar: self.grammar(), chart, words };
         match decoder {
             Decoder::MaxRecall => {
@@ -251,6 +244,7 @@ impl Parser {
                 maximise(forest, gain, best, candidates, cancel)
             }
             Decoder::MaxF1 => {
+                marginals.prepare(self.grammar(), chart);
                 gain.prepare_f1(self.grammar(), chart, marginals);
                 maximise(forest, gain, best, candidates, cancel)
             }

@@ -11,12 +11,12 @@ use super::errors::IntoPyErr;
 use super::grammar::PyGrammar;
 use super::threads::thread_pool;
 use crate::crf::{
-    CrfModel, Example, FeatureLabels, Loss, Steps, TokenAttributes, Trainer, TrainingError,
-    Vocabulary, Weights,
+    CrfModel, FeatureLabels, Loss, Steps, TEMPLATE_VERSION, TokenAttributes, Trainer, Vocabulary,
+    Weights,
 };
 use crate::decode::Node;
 use crate::grammar::{Grammar, SymbolId, Token};
-use crate::parser::{Combine, Decoder, Options};
+use crate::parser::{Combine, Decoder, GoldTree, Options, TrainingError, crf_examples};
 
 /// Weights of features, and what is needed to find features.
 #[pyclass(name = "SurfaceModel", module = "lpcfg._core", frozen)]
@@ -49,7 +49,7 @@ impl PyCrfModel {
                 .map_err(|error| error.into_py_err(py))?;
         let weights =
             Weights::new(weights.as_slice()?.to_vec()).map_err(|error| error.into_py_err(py))?;
-        Ok(Self(Arc::new(CrfModel { loss, base, vocabulary, labels, weights })))
+        Ok(Self(Arc::new(CrfModel { loss, prior_weight: base, vocabulary, labels, weights })))
     }
 }
 
@@ -125,8 +125,8 @@ impl PyCrfTrainer {
             ends: ends.as_slice()?,
         };
         let grammar = &grammar.0;
-        let examples =
-            trees.examples(grammar, word_offsets.as_slice()?, tree_offsets.as_slice()?)?;
+        let trees =
+            trees.gold_trees(grammar, word_offsets.as_slice()?, tree_offsets.as_slice()?)?;
         let options = Options {
             decoder: Decoder::MaxF1,
             combine: Combine::Posteriors,
@@ -136,7 +136,13 @@ impl PyCrfTrainer {
             candidates: 1,
             marginals: false,
         };
-        enter(py, |cancel| self.pool.install(|| trainer.add(grammar, examples, options, cancel)))
+        enter(py, |cancel| {
+            let examples = self
+                .pool
+                .install(|| crf_examples(trainer.model(), grammar, trees, options, cancel))?;
+            trainer.add(examples);
+            Ok::<_, TrainingError>(())
+        })
     }
 
     /// How many sentences there are to learn from.
@@ -162,7 +168,12 @@ impl PyCrfTrainer {
         let Some(order) = order else {
             return Err(PyValueError::new_err("the order names sentences that are not there"));
         };
-        let steps = Steps { rate, damping, penalty, batch: batch.max(1) };
+        let steps = Steps {
+            learning_rate: rate,
+            initial_accumulator: damping,
+            penalty,
+            batch: batch.max(1),
+        };
         enter(py, |cancel| self.pool.install(|| trainer.run(&order, steps, cancel)))
     }
 
@@ -190,12 +201,12 @@ struct TreesIn<'a> {
 
 impl TreesIn<'_> {
     /// Cut the columns into trees, after a check of all numbers.
-    fn examples(
+    fn gold_trees(
         &self,
         grammar: &Grammar,
         word_offsets: &[i64],
         tree_offsets: &[i64],
-    ) -> PyResult<Vec<Example>> {
+    ) -> PyResult<Vec<GoldTree>> {
         let (tokens, nodes) = (self.words.len(), self.symbols.len());
         let fits = self.emissions.len() == tokens
             && [self.starts.len(), self.ends.len()] == [nodes; 2]
@@ -227,7 +238,7 @@ impl TreesIn<'_> {
                 let nodes =
                     nodes.ok_or_else(|| PyValueError::new_err("a node outside its sentence"))?;
                 let attributes = |&word: &u32| self.attributes[word as usize];
-                Ok(Example {
+                Ok(GoldTree {
                     tokens: self.emissions[words.clone()]
                         .iter()
                         .copied()
@@ -252,6 +263,7 @@ fn ascends(offsets: &[i64], end: usize) -> bool {
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("crf_template_version", TEMPLATE_VERSION)?;
     module.add_class::<PyCrfModel>()?;
     module.add_class::<PyCrfTrainer>()?;
     module.add_function(wrap_pyfunction!(surface_vocabulary, module)?)

@@ -126,9 +126,9 @@ fn latent_arrays(arrays: &Bound<'_, PyDict>) -> PyResult<LatentArrays> {
         binary: get(arrays, "binary")?,
         binary_counts: get(arrays, "binary_counts")?,
         binary_positions: get(arrays, "binary_positions")?,
-        profiles: get(arrays, "profiles")?,
-        profile_symbols: get(arrays, "profile_symbols")?,
-        entry_profiles: get(arrays, "entry_profiles")?,
+        emission_ratios: get(arrays, "profiles")?,
+        ratio_symbols: get(arrays, "profile_symbols")?,
+        entry_ratios: get(arrays, "entry_profiles")?,
         tag_emissions: get(arrays, "tag_emissions")?,
     })
 }

@@ -1,13 +1,12 @@
 //! Features that tell the candidate trees of a sentence apart, for a log-linear reranker.
 //!
-//! A feature is a pattern in a tree, known by a hash of what it consists of; its value is how often
-//! the pattern occurs. [`templates`] lists the patterns, in the spirit of Charniak & Johnson
-//! (2005), over the geometry that [`view`] works out for a tree; [`key`] hashes them.
+//! A feature is a pattern in a tree, known by a [stable hash](crate::numeric::stable_hash) of its
+//! parts; its value is how often the pattern occurs. [`templates`] lists the patterns, in the spirit
+//! of Charniak & Johnson (2005); [`view`] has the spans and heads of a tree that they look at.
 //!
 //! What all candidates of a sentence have in common cannot tell them apart, so [`extract`] leaves
 //! it out: from the counts of each candidate it takes the smallest count among them.
 
-pub mod key;
 pub mod templates;
 pub mod view;
 

@@ -1,8 +1,8 @@
 //! The patterns that are counted as features (Charniak & Johnson 2005, section 4), and patterns at
 //! the borders of phrases (Hall, Durrett & Klein 2014).
 
-use super::key::Key;
 use super::view::{Node, OUTSIDE, TreeView};
+use crate::numeric::stable_hash::Key;
 
 /// How far down coordinated phrases are compared.
 const DEPTHS: usize = 4;

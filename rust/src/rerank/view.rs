@@ -1,6 +1,6 @@
 //! What features look at: the geometry of one tree, with heads.
 
-use super::key::Key;
+use crate::numeric::stable_hash::Key;
 use crate::treebank::forest::Forest;
 
 /// The hashes of the names of a forest.
@@ -162,7 +162,7 @@ impl TreeView {
         view
     }
 
-    /// How many nodes there are.
+    /// The number of nodes.
     pub fn len(&self) -> usize {
         self.nodes.len()
     }

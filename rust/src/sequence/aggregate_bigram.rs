@@ -47,7 +47,7 @@ pub enum PairCountsError {
     Word {
         /// The number of the word.
         word: u32,
-        /// How many words there are.
+        /// The number of words.
         words: usize,
     },
     /// A count that is no positive number.
@@ -58,11 +58,11 @@ pub enum PairCountsError {
     Factors {
         /// How many values there should be.
         expected: usize,
-        /// How many words there are.
+        /// The number of words.
         words: usize,
-        /// How many states there are.
+        /// The number of states.
         states: usize,
-        /// How many values there are.
+        /// The number of values.
         found: usize,
     },
     /// The caller asked to stop.
@@ -73,7 +73,7 @@ pub enum PairCountsError {
 /// The parameters of a model, a row of so many states for each word.
 #[derive(Debug, Clone, Copy)]
 pub struct Factors<'a> {
-    /// How many states there are.
+    /// The number of states.
     pub states: usize,
     /// P(state | first word): rows add up to one.
     pub firsts: &'a [f32],

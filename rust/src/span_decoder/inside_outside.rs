@@ -11,7 +11,7 @@ use crate::cancel::{Cancel, Cancelled};
 use crate::chart::Cells;
 use crate::numeric::scaling::Scaled;
 
-/// What is known of all trees of a sentence together.
+/// Sums over all trees of a sentence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Marginals {
     /// The logarithm of the sum of exp(score) over all trees.
@@ -130,7 +130,7 @@ impl InsideOutside {
     }
 
     /// Hand the probability of each span down to its parts, wider spans first. No outside sums are
-    /// needed: a split has its share of what its span is made of.
+    /// needed: each split gets its fraction of the probability of its span.
     fn descend(&mut self, cells: Cells, cancel: &Cancel) -> Result<(), Cancelled> {
         let words = cells.words();
         self.posteriors[cells.index(0, words)] = 1.0;

@@ -34,7 +34,7 @@ pub enum SpanError {
         start: u32,
         /// One past the last word.
         end: u32,
-        /// How many words there are.
+        /// The number of words.
         words: usize,
     },
     /// The same label is given twice for the same span.
@@ -58,9 +58,9 @@ pub enum Sentence<'a> {
     /// A score for each start, end and label: an array of shape words x (words + 1) x labels in
     /// row-major order, of which only what lies between a start and a later end is read.
     Dense {
-        /// How many words the sentence has, at least one.
+        /// The number of words, at least one.
         words: usize,
-        /// How many labels there are.
+        /// The number of labels.
         labels: usize,
         /// All scores.
         scores: &'a [f64],
@@ -68,7 +68,7 @@ pub enum Sentence<'a> {
     /// Spans one by one. A label that is not listed is impossible over its span, but the label of
     /// no bracket, if there is one, then has the score zero.
     Sparse {
-        /// How many words the sentence has, at least one.
+        /// The number of words, at least one.
         words: usize,
         /// The first word of each span.
         starts: &'a [u32],

@@ -1,8 +1,9 @@
 //! Small random grammars with latent states, and the weights of all their trees.
 
 use lpcfg_core::cancel::Cancel;
+use lpcfg_core::chart::Chart;
 use lpcfg_core::chart::latent::{Answer, LatentPass};
-use lpcfg_core::chart::pcfg::{Bounds, Chart, PcfgPass};
+use lpcfg_core::chart::pcfg::{Bounds, PcfgPass};
 use lpcfg_core::grammar::{Grammar, LatentArrays, Token};
 use proptest::prelude::*;
 
@@ -17,8 +18,8 @@ pub struct LatentCase {
     sparse: bool,
 }
 
-/// Each symbol has so many profiles, which its emissions share.
-const PROFILES: usize = 2;
+/// Each symbol has so many vectors of emission likelihood ratios, which its emissions share.
+const RATIO_VECTORS: usize = 2;
 
 /// Grammars with parameters from `lowest` up to one, zeros among them.
 pub fn latent_case(lowest: f32) -> impl Strategy<Value = LatentCase> {
@@ -39,11 +40,11 @@ pub fn latent_states(case: Case, lowest: f32) -> impl Strategy<Value = LatentCas
             prop_oneof![Just(0.0), lowest..1.0f32],
             sizes.iter().sum::<usize>(),
         );
-        let profiles = proptest::collection::vec(0..PROFILES as u32, entries);
+        let chosen = proptest::collection::vec(0..RATIO_VECTORS as u32, entries);
         let arrays =
-            (values(vectors), holes, values(PROFILES * vectors), profiles, values(vectors));
+            (values(vectors), holes, values(RATIO_VECTORS * vectors), chosen, values(vectors));
         (arrays, any::<bool>()).prop_map(
-            move |((roots, binary, profiles, chosen, tag_emissions), sparse)| LatentCase {
+            move |((roots, binary, emission_ratios, chosen, tag_emissions), sparse)| LatentCase {
                 case: case.clone(),
                 sparse,
                 arrays: LatentArrays {
@@ -52,16 +53,16 @@ pub fn latent_states(case: Case, lowest: f32) -> impl Strategy<Value = LatentCas
                     binary,
                     binary_counts: sizes.iter().map(|&size| size as u32).collect(),
                     binary_positions: vec![],
-                    profiles,
-                    profile_symbols: (0..case.symbols)
-                        .flat_map(|symbol| [symbol; PROFILES])
+                    emission_ratios,
+                    ratio_symbols: (0..case.symbols)
+                        .flat_map(|symbol| [symbol; RATIO_VECTORS])
                         .collect(),
-                    entry_profiles: case
+                    entry_ratios: case
                         .emissions
                         .iter()
                         .flatten()
                         .zip(&chosen)
-                        .map(|(entry, chosen)| entry.0 * PROFILES as u32 + chosen)
+                        .map(|(entry, chosen)| entry.0 * RATIO_VECTORS as u32 + chosen)
                         .collect(),
                     tag_emissions,
                 },
@@ -73,6 +74,8 @@ pub fn latent_states(case: Case, lowest: f32) -> impl Strategy<Value = LatentCas
 /// A sentence after the latent pass.
 pub struct Passed {
     pub grammar: Grammar,
+    /// The chart before the latent pass.
+    pub pcfg_chart: Chart,
     pub chart: Chart,
     pub pass: LatentPass,
     pub answer: Answer,
@@ -119,10 +122,10 @@ impl LatentCase {
         let before = self.case.emissions[..word as usize].iter().flatten().count();
         let own = &self.case.emissions[word as usize];
         let place = own.iter().position(|entry| entry.0 == symbol).unwrap();
-        let profile = self.arrays.entry_profiles[before + place] as usize;
-        let symbols = &self.arrays.profile_symbols[..profile];
+        let vector = self.arrays.entry_ratios[before + place] as usize;
+        let symbols = &self.arrays.ratio_symbols[..vector];
         let from: usize = symbols.iter().map(|&symbol| self.states(symbol)).sum();
-        let values = &self.arrays.profiles[from..][..self.states(symbol)];
+        let values = &self.arrays.emission_ratios[from..][..self.states(symbol)];
         values.iter().map(|&value| own[place].1 * f64::from(value)).collect()
     }
 
@@ -138,11 +141,12 @@ impl LatentCase {
         PcfgPass::default().run(&grammar, &words, Bounds::NONE, 0.0, &mut chart, &cancel).unwrap();
         prop_assume!(chart.log_probability() > f64::NEG_INFINITY);
         chart.prune(0.0);
+        let pcfg_chart = chart.clone();
         let mut pass = LatentPass::default();
         let answer = pass
             .run(&grammar, grammar.latent().unwrap(), &self.tokens(), &words, &mut chart, &cancel)
             .unwrap();
-        Ok(Passed { grammar, chart, pass, answer })
+        Ok(Passed { grammar, pcfg_chart, chart, pass, answer })
     }
 
     /// The vector of the first of some nodes in pre-order, and how many nodes it takes up.

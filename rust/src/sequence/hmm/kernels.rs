@@ -1,5 +1,7 @@
 //! The inner loops: products of small dense matrices whose rows are padded to whole vectors.
 
+use crate::numeric::vectors::add_scaled_lanes;
+
 /// Rows have a multiple of this many columns.
 pub(super) const LANES: usize = 4;
 
@@ -37,7 +39,7 @@ fn combine_panel<const VECTORS: usize>(
 ) {
     let mut sums = [[0.0; LANES]; VECTORS];
     for (row, &factor) in matrix.chunks_exact(result.len()).zip(factors) {
-        add_scaled(&mut sums, factor, vectors(&row[column..]));
+        add_scaled_lanes(&mut sums, factor, vectors::<VECTORS>(&row[column..]));
     }
     result[column..column + VECTORS * LANES].copy_from_slice(sums.as_flattened());
 }
@@ -76,27 +78,14 @@ fn outer_block<const VECTORS: usize>(
     let mut sums = [[[0.0; LANES]; VECTORS]; LANES];
     for (left, right) in left.chunks_exact(width).zip(right.chunks_exact(width)) {
         let [factors] = *vectors::<1>(&left[first..]);
-        let values = vectors(&right[column..]);
+        let values = vectors::<VECTORS>(&right[column..]);
         for (sums, factor) in sums.iter_mut().zip(factors) {
-            add_scaled(sums, factor, values);
+            add_scaled_lanes(sums, factor, values);
         }
     }
     for (row, sums) in rows.chunks_exact_mut(width).zip(sums) {
         for (total, sum) in row[column..].iter_mut().zip(sums.as_flattened()) {
             *total += sum;
-        }
-    }
-}
-
-#[inline(always)]
-fn add_scaled<const VECTORS: usize>(
-    sums: &mut [Lanes; VECTORS],
-    factor: f64,
-    values: &[Lanes; VECTORS],
-) {
-    for (sum, value) in sums.iter_mut().zip(values) {
-        for (sum, value) in sum.iter_mut().zip(value) {
-            *sum += factor * value;
         }
     }
 }

@@ -119,12 +119,12 @@ impl Model {
         })
     }
 
-    /// How many states there are.
+    /// The number of states.
     pub fn states(&self) -> usize {
         self.states
     }
 
-    /// How many symbols there are.
+    /// The number of symbols.
     pub fn symbols(&self) -> usize {
         self.symbols
     }

@@ -60,7 +60,7 @@ impl SecondOrder {
         Ok(Self { tags, transitions, offsets, word_tags, emissions })
     }
 
-    /// How many tags there are.
+    /// The number of tags.
     pub fn tags(&self) -> usize {
         self.tags
     }

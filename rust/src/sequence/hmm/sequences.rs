@@ -49,7 +49,7 @@ impl Sequences {
         Ok(Self { offsets, symbols, chunks })
     }
 
-    /// How many sequences there are.
+    /// The number of sequences.
     pub fn len(&self) -> usize {
         self.offsets.len() - 1
     }

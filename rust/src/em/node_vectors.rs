@@ -1,4 +1,4 @@
-//! Inside and outside vectors of all nodes, and expected counts from them.
+//! Inside and outside vectors of all nodes.
 
 use rayon::prelude::*;
 
@@ -6,14 +6,12 @@ use super::tensors::Tensors;
 use super::trees::{LatentTrees, Parameters};
 use crate::cancel::{Cancel, Cancelled};
 use crate::numeric::scaling::{exponent, power_of_two};
+use crate::numeric::simd_dispatch::simd_dispatch;
 use crate::numeric::vectors::{add_scaled, dot};
 use crate::treebank::node_table::NONE;
 
-/// About how many nodes a thread works on at once.
+/// About the number of nodes that a thread works on at once.
 const BLOCK: usize = 4096;
-
-/// How many nodes of a rule are added up in single precision before they join the total.
-const SINGLE: usize = 256;
 
 /// Inside and outside vectors of all nodes under given parameters.
 ///
@@ -28,18 +26,9 @@ pub struct NodeVectors {
     pub(super) outside: Vec<f32>,
     /// The power of two that the inside vector of each node was multiplied by, after those of the
     /// nodes below.
-    scale: Vec<f32>,
+    pub(super) scale: Vec<f32>,
     /// The log-probability of each tree.
     pub log_probabilities: Vec<f64>,
-}
-
-/// Expected counts, in the form of the parameters.
-#[derive(Debug)]
-pub struct Expectations {
-    /// How often each state of each symbol is at the root.
-    pub roots: Vec<f64>,
-    /// How often each rule is used with each combination of states.
-    pub binary: Vec<f32>,
 }
 
 /// The trees that a thread works on at once, and their part of the vectors.
@@ -83,43 +72,6 @@ impl NodeVectors {
             Ok(())
         })?;
         Ok(vectors)
-    }
-
-    /// Expected counts of roots and rules.
-    pub fn count(
-        &self,
-        trees: &LatentTrees,
-        parameters: &Parameters<'_>,
-        cancel: &Cancel,
-    ) -> Result<Expectations, Cancelled> {
-        let mut roots = vec![0.0; parameters.total_states()];
-        for bounds in trees.tree_offsets.windows(2).filter(|bounds| bounds[0] < bounds[1]) {
-            let root = bounds[1] - 1;
-            let own = &mut roots[parameters.state_range(trees.symbol[root])];
-            for (count, posterior) in own.iter_mut().zip(self.posteriors(root)) {
-                *count += f64::from(posterior);
-            }
-        }
-        let rules = trees.rules.len();
-        let mut binary = vec![0.0; parameters.total_binary()];
-        let mut rest = binary.as_mut_slice();
-        let mut counts = Vec::with_capacity(rules);
-        for rule in 0..rules {
-            let own;
-            (own, rest) = rest.split_at_mut(parameters.tensor_range(rule).len());
-            counts.push(own);
-        }
-        let tensors = Tensors::new(trees, parameters);
-        counts.into_par_iter().enumerate().try_for_each_init(
-            Sums::default,
-            |sums, (rule, own)| {
-                cancel.check()?;
-                sums.add_up(self, trees, &tensors, rule);
-                tensors.write_counts(rule, &sums.total, own);
-                Ok(())
-            },
-        )?;
-        Ok(Expectations { roots, binary })
     }
 
     /// The posteriors of a node's states.
@@ -195,25 +147,17 @@ impl Block<'_> {
         tensors: &Tensors<'_>,
         offsets: &[usize],
     ) {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has what the function is compiled for.
-            return unsafe { self.run_avx2(trees, parameters, tensors, offsets) };
-        }
-        self.run_portable(trees, parameters, tensors, offsets);
-    }
-
-    /// The same code, compiled for wider vectors.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
-    fn run_avx2(
-        &mut self,
-        trees: &LatentTrees,
-        parameters: &Parameters<'_>,
-        tensors: &Tensors<'_>,
-        offsets: &[usize],
-    ) {
-        self.run_portable(trees, parameters, tensors, offsets);
+        let block = self;
+        simd_dispatch!(
+            Block::run_portable,
+            (
+                block: &mut Block<'_>,
+                trees: &LatentTrees,
+                parameters: &Parameters<'_>,
+                tensors: &Tensors<'_>,
+                offsets: &[usize],
+            )
+        );
     }
 
     #[inline(always)]
@@ -224,7 +168,7 @@ impl Block<'_> {
         tensors: &Tensors<'_>,
         offsets: &[usize],
     ) {
-        let mut matrix = Vec::new();
+        let (mut matrix, mut weights) = (Vec::new(), Vec::new());
         for tree in self.trees.clone() {
             let nodes = trees.tree_offsets[tree]..trees.tree_offsets[tree + 1];
             if nodes.is_empty() {
@@ -248,7 +192,7 @@ impl Block<'_> {
             }
             for node in nodes.rev() {
                 if trees.left[node] != NONE {
-                    self.descend(trees, tensors, offsets, node, &mut matrix);
+                    self.descend(trees, tensors, offsets, node, (&mut matrix, &mut weights));
                 }
             }
         }
@@ -279,7 +223,7 @@ impl Block<'_> {
             let left = self.range(offsets, trees.left[node] as usize);
             let right = self.range(offsets, trees.right[node] as usize);
             outer_product(&self.inside[left], &self.inside[right], matrix);
-            tensors.contract(event, matrix, &mut self.inside[range.clone()]);
+            tensors.inside(event, matrix, &mut self.inside[range.clone()]);
         }
         let own = &mut self.inside[range];
         let largest = own.iter().fold(0.0f32, |largest, &value| largest.max(value));
@@ -303,7 +247,7 @@ impl Block<'_> {
         tensors: &Tensors<'_>,
         offsets: &[usize],
         node: usize,
-        matrix: &mut Vec<f32>,
+        (matrix, weights): (&mut Vec<f32>, &mut Vec<f32>),
     ) {
         let left = self.range(offsets, trees.left[node] as usize);
         let right = self.range(offsets, trees.right[node] as usize);
@@ -311,7 +255,10 @@ impl Block<'_> {
         matrix.clear();
         matrix.resize(left.len() * right.len(), 0.0);
         let event = trees.event[node] as usize;
-        tensors.spread(event, scale, &self.outside[self.range(offsets, node)], matrix);
+        let outside = &self.outside[self.range(offsets, node)];
+        weights.clear();
+        weights.extend(outside.iter().map(|value| scale * value));
+        tensors.outside(event, weights, matrix);
         for (number, row) in matrix.chunks_exact(right.len()).enumerate() {
             self.outside[left.start + number] = dot(row, &self.inside[right.clone()]);
             let inside = self.inside[left.start + number];
@@ -322,89 +269,9 @@ impl Block<'_> {
 
 /// Every product of an element of `left` and one of `right`, row by row.
 #[inline(always)]
-fn outer_product(left: &[f32], right: &[f32], matrix: &mut Vec<f32>) {
+pub(super) fn outer_product(left: &[f32], right: &[f32], matrix: &mut Vec<f32>) {
     matrix.clear();
     for &value in left {
         matrix.extend(right.iter().map(|other| value * other));
-    }
-}
-
-/// Sums over the nodes of a rule: outside of the parent times inside of the children.
-#[derive(Debug, Default)]
-struct Sums {
-    total: Vec<f64>,
-    single: Vec<f32>,
-    matrix: Vec<f32>,
-}
-
-impl Sums {
-    fn add_up(
-        &mut self,
-        vectors: &NodeVectors,
-        trees: &LatentTrees,
-        tensors: &Tensors<'_>,
-        rule: usize,
-    ) {
-        let length = tensors.stored(rule);
-        self.total.clear();
-        self.total.resize(length, 0.0);
-        for nodes in trees.nodes_of_rule(rule).chunks(SINGLE) {
-            self.single.clear();
-            self.single.resize(length, 0.0);
-            self.add_nodes(vectors, trees, tensors, rule, nodes);
-            for (total, &sum) in self.total.iter_mut().zip(&self.single) {
-                *total += f64::from(sum);
-            }
-        }
-    }
-
-    fn add_nodes(
-        &mut self,
-        vectors: &NodeVectors,
-        trees: &LatentTrees,
-        tensors: &Tensors<'_>,
-        rule: usize,
-        nodes: &[u32],
-    ) {
-        #[cfg(target_arch = "x86_64")]
-        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
-            // SAFETY: the processor has what the function is compiled for.
-            return unsafe { self.add_nodes_avx2(vectors, trees, tensors, rule, nodes) };
-        }
-        self.add_nodes_portable(vectors, trees, tensors, rule, nodes);
-    }
-
-    /// The same code, compiled for wider vectors.
-    #[cfg(target_arch = "x86_64")]
-    #[target_feature(enable = "avx2,fma")]
-    fn add_nodes_avx2(
-        &mut self,
-        vectors: &NodeVectors,
-        trees: &LatentTrees,
-        tensors: &Tensors<'_>,
-        rule: usize,
-        nodes: &[u32],
-    ) {
-        self.add_nodes_portable(vectors, trees, tensors, rule, nodes);
-    }
-
-    #[inline(always)]
-    fn add_nodes_portable(
-        &mut self,
-        vectors: &NodeVectors,
-        trees: &LatentTrees,
-        tensors: &Tensors<'_>,
-        rule: usize,
-        nodes: &[u32],
-    ) {
-        let range = |node: usize| vectors.offsets[node]..vectors.offsets[node + 1];
-        for &node in nodes {
-            let node = node as usize;
-            let left = &vectors.inside[range(trees.left[node] as usize)];
-            let right = &vectors.inside[range(trees.right[node] as usize)];
-            outer_product(left, right, &mut self.matrix);
-            let parent = &vectors.outside[range(node)];
-            tensors.count(rule, vectors.scale[node], parent, &self.matrix, &mut self.single);
-        }
     }
 }

@@ -1,0 +1,171 @@
+//! The projected grammar as the coarse pass reads it.
+
+use crate::chart::Cells;
+use crate::grammar::{GrammarError, Projection, SymbolId, UnaryClosure};
+use crate::numeric::vectors::LANES;
+
+/// More classes than this make a coarse pass pointless, and its matrices large.
+const MOST_CLASSES: usize = 1024;
+
+/// A binary rule, found by its left child.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct RightRule {
+    pub(super) right: u16,
+    pub(super) parent: u16,
+    pub(super) probability: f32,
+}
+
+/// A binary rule, found by its parent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct ParentRule {
+    pub(super) left: u16,
+    pub(super) right: u16,
+    pub(super) probability: f32,
+}
+
+/// A projected grammar laid out for dense passes. Symbols are renumbered as lanes of vectors, so
+/// that those that can span several words come first and wide cells need fewer lanes.
+#[derive(Debug, Clone)]
+pub struct CoarseGrammar {
+    pub(super) lane_of_class: Vec<u16>,
+    pub(super) class_of_lane: Vec<u32>,
+    pub(super) wide_lanes: usize,
+    pub(super) unit_lanes: usize,
+    /// For each left child the rules whose right child may span several words, and those whose
+    /// right child is one word: the latter by lane, counted from `wide_lanes`.
+    pub(super) by_left: Vec<Vec<RightRule>>,
+    pub(super) by_left_and_tag: Vec<Vec<Vec<RightRule>>>,
+    pub(super) is_left: Vec<bool>,
+    pub(super) by_parent: Vec<Vec<ParentRule>>,
+    pub(super) roots: Vec<f32>,
+    /// For each bottom lane the chains to the lanes above it; empty without unary rules.
+    chains: Vec<Vec<(u16, f32)>>,
+}
+
+impl CoarseGrammar {
+    /// Lay out the projected rules.
+    pub fn new(projection: &Projection) -> Result<Self, GrammarError> {
+        let rules = projection.rules();
+        let classes = rules.number_of_symbols();
+        if classes > MOST_CLASSES {
+            return Err(GrammarError::TooMany {
+                things: "coarse classes",
+                found: classes,
+                most: MOST_CLASSES,
+            });
+        }
+        let mut is_phrase = vec![false; classes];
+        for rule in rules.binary() {
+            is_phrase[rule.parent.index()] = true;
+        }
+        for rule in rules.unary() {
+            is_phrase[rule.parent.index()] = true;
+        }
+        let mut class_of_lane: Vec<u32> = (0..classes as u32).collect();
+        class_of_lane.sort_by_key(|&class| !is_phrase[class as usize]);
+        let phrases = is_phrase.iter().filter(|&&phrase| phrase).count();
+        let mut lane_of_class = vec![0u16; classes];
+        for (lane, &class) in class_of_lane.iter().enumerate() {
+            lane_of_class[class as usize] = lane as u16;
+        }
+        let unit_lanes = classes.next_multiple_of(LANES);
+        let wide_lanes = phrases.next_multiple_of(LANES).min(unit_lanes);
+        let lane = |class: SymbolId| lane_of_class[class.index()];
+        let mut by_left = vec![Vec::new(); classes];
+        let mut by_left_and_tag = vec![vec![Vec::new(); unit_lanes - wide_lanes]; classes];
+        let mut is_left = vec![false; classes];
+        let mut by_parent = vec![Vec::new(); classes];
+        for rule in rules.binary() {
+            let (parent, left, right) = (lane(rule.parent), lane(rule.left), lane(rule.right));
+            let probability = rule.probability as f32;
+            let row = match (right as usize).checked_sub(wide_lanes) {
+                None => &mut by_left[left as usize],
+                Some(tag) => &mut by_left_and_tag[left as usize][tag],
+            };
+            row.push(RightRule { right, parent, probability });
+            is_left[left as usize] = true;
+            by_parent[parent as usize].push(ParentRule { left, right, probability });
+        }
+        for row in &mut by_left {
+            row.sort_by_key(|rule| (rule.right, rule.parent));
+        }
+        for row in &mut by_parent {
+            row.sort_by_key(|rule| (rule.left, rule.right));
+        }
+        let mut roots = vec![0.0; unit_lanes];
+        for (class, &root) in rules.roots().iter().enumerate() {
+            roots[lane_of_class[class] as usize] = root as f32;
+        }
+        let closure = UnaryClosure::new(classes, rules.unary())?;
+        let chains = if closure.is_empty() {
+            Vec::new()
+        } else {
+            class_of_lane
+                .iter()
+                .map(|&class| {
+                    closure
+                        .chains(SymbolId(class))
+                        .iter()
+                        .map(|chain| (lane(chain.top), chain.total as f32))
+                        .collect()
+                })
+                .collect()
+        };
+        Ok(Self {
+            lane_of_class,
+            class_of_lane,
+            wide_lanes,
+            unit_lanes,
+            by_left,
+            by_left_and_tag,
+            is_left,
+            by_parent,
+            roots,
+            chains,
+        })
+    }
+
+    /// How many bytes the chart of a sentence of so many words takes at most.
+    pub fn chart_bytes(&self, words: usize) -> usize {
+        // Inside and outside, and the left items, which grow one by one: what grows may take up
+        // twice as much as is in it.
+        let bytes = |lanes: usize| {
+            let left = self.is_left.iter().take(lanes).filter(|&&left| left).count();
+            2 * lanes * size_of::<f32>() + 2 * left * size_of::<(u16, f32)>()
+        };
+        let mask = 3 * self.class_of_lane.len().div_ceil(64) * size_of::<u64>();
+        let others = size_of::<i32>() + size_of::<(u32, u32)>();
+        let cells = Cells::new(words).count();
+        cells * (bytes(self.wide_lanes) + mask + others) + words * bytes(self.unit_lanes)
+    }
+
+    /// Add what unary chains make of the inside values of a cell.
+    pub(super) fn close_inside(&self, values: &mut [f32], scratch: &mut [f32]) {
+        if self.chains.is_empty() {
+            return;
+        }
+        let scratch = &mut scratch[..values.len()];
+        scratch.fill(0.0);
+        for (bottom, &value) in values.iter().enumerate().filter(|entry| *entry.1 > 0.0) {
+            for &(top, total) in &self.chains[bottom] {
+                scratch[top as usize] += total * value;
+            }
+        }
+        values.copy_from_slice(scratch);
+    }
+
+    /// Give each symbol of a cell what the symbols above it in a unary chain have outside.
+    pub(super) fn close_outside(&self, values: &mut [f32], scratch: &mut [f32]) {
+        if self.chains.is_empty() {
+            return;
+        }
+        let scratch = &mut scratch[..values.len()];
+        scratch.fill(0.0);
+        for (bottom, sum) in scratch.iter_mut().enumerate().take(self.chains.len()) {
+            for &(top, total) in &self.chains[bottom] {
+                *sum += total * values.get(top as usize).copied().unwrap_or(0.0);
+            }
+        }
+        values.copy_from_slice(scratch);
+    }
+}

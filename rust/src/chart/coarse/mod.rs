@@ -1,0 +1,289 @@
+//! The first pruning pass: dense inside-outside over the few symbols of the projected grammar.
+//!
+//! Rules are not looked at inside the loop over split points. For a span, the products of left and
+//! right inside values are first summed over all splits into a matrix over pairs of children, a
+//! row of vector operations for each left child, and each rule then reads the matrix once; the
+//! outside pass does the reverse. Items that do not survive pass nothing on to their parts, which
+//! leaves the outside pass less to do and lets posteriors come out a little too small.
+
+mod grammar;
+mod outside;
+
+pub use grammar::CoarseGrammar;
+
+use super::mask::Mask;
+use super::{Cells, refill};
+use crate::cancel::{Cancel, Cancelled};
+use crate::grammar::SymbolId;
+use crate::numeric::scaling::{EMPTY, exponent, power_of_two};
+use crate::numeric::simd_dispatch::simd_dispatch;
+use crate::numeric::vectors::add_scaled;
+
+/// Inside values below this part of the largest of their cell are dropped, which keeps subnormal
+/// numbers out of the loops and outside values within single precision.
+const NEGLIGIBLE: f32 = 1e-30;
+
+/// Memory for coarse passes, reused from sentence to sentence.
+#[derive(Debug, Default)]
+pub struct CoarseChart {
+    /// One-word cells, `unit_lanes` each.
+    unit_inside: Vec<f32>,
+    unit_outside: Vec<f32>,
+    /// All cells, `wide_lanes` each; those of one word are not used.
+    wide_inside: Vec<f32>,
+    wide_outside: Vec<f32>,
+    exponents: Vec<i32>,
+    /// The symbols of each cell that are the left child of some rule, and their inside values.
+    left_ranges: Vec<(u32, u32)>,
+    left_items: Vec<(u16, f32)>,
+    /// A matrix over pairs of children, `unit_lanes` a row, and which of its rows are in use.
+    matrix: Vec<f32>,
+    row_in_use: Vec<bool>,
+    rows_in_use: Vec<u16>,
+    scratch: Vec<f32>,
+    accumulator: Vec<f32>,
+    mask: Mask,
+}
+
+impl CoarseChart {
+    /// What survived the last [`run`](Self::run).
+    pub fn mask(&self) -> &Mask {
+        &self.mask
+    }
+
+    /// Fill the chart for a sentence, given the emission probabilities of the classes of each
+    /// word, and keep what has a posterior of at least `threshold`.
+    ///
+    /// Returns false if no tree of the coarse grammar spans the sentence.
+    pub fn run(
+        &mut self,
+        grammar: &CoarseGrammar,
+        words: &[Vec<(SymbolId, f64)>],
+        threshold: f64,
+        cancel: &Cancel,
+    ) -> Result<bool, Cancelled> {
+        let chart = self;
+        simd_dispatch!(
+            CoarseChart::run_portable,
+            (
+                chart: &mut CoarseChart,
+                grammar: &CoarseGrammar,
+                words: &[Vec<(SymbolId, f64)>],
+                threshold: f64,
+                cancel: &Cancel,
+            ) -> Result<bool, Cancelled>
+        )
+    }
+
+    #[inline(always)]
+    fn run_portable(
+        &mut self,
+        grammar: &CoarseGrammar,
+        words: &[Vec<(SymbolId, f64)>],
+        threshold: f64,
+        cancel: &Cancel,
+    ) -> Result<bool, Cancelled> {
+        let cells = Cells::new(words.len());
+        self.reset(grammar, cells);
+        for (start, emissions) in words.iter().enumerate() {
+            self.fill_word(grammar, cells, start, emissions);
+        }
+        for width in 2..=words.len() {
+            cancel.check()?;
+            for start in 0..=words.len() - width {
+                self.fill_span(grammar, cells, start, start + width);
+            }
+        }
+        if !self.start_outside(grammar, cells) {
+            return Ok(false);
+        }
+        let threshold = threshold as f32;
+        for width in (1..=words.len()).rev() {
+            cancel.check()?;
+            for start in 0..=words.len() - width {
+                self.descend(grammar, cells, start, start + width, threshold);
+            }
+        }
+        self.mask.note_parents(cells);
+        Ok(true)
+    }
+
+    fn reset(&mut self, grammar: &CoarseGrammar, cells: Cells) {
+        let units = cells.words() * grammar.unit_lanes;
+        let wides = cells.count() * grammar.wide_lanes;
+        for (vector, length) in [
+            (&mut self.unit_inside, units),
+            (&mut self.unit_outside, units),
+            (&mut self.wide_inside, wides),
+            (&mut self.wide_outside, wides),
+            (&mut self.scratch, grammar.unit_lanes),
+            (&mut self.accumulator, grammar.unit_lanes),
+        ] {
+            refill(vector, length, 0.0);
+        }
+        let lanes = grammar.unit_lanes;
+        self.matrix.resize(lanes * lanes, 0.0);
+        self.row_in_use.clear();
+        self.row_in_use.resize(lanes, false);
+        self.rows_in_use.clear();
+        refill(&mut self.exponents, cells.count(), EMPTY);
+        refill(&mut self.left_ranges, cells.count(), (0, 0));
+        self.left_items.clear();
+        self.mask.reset(cells.count(), grammar.class_of_lane.len());
+    }
+
+    fn fill_word(
+        &mut self,
+        grammar: &CoarseGrammar,
+        cells: Cells,
+        start: usize,
+        emissions: &[(SymbolId, f64)],
+    ) {
+        let largest = emissions.iter().map(|entry| entry.1).fold(0.0, f64::max);
+        if largest <= 0.0 {
+            return;
+        }
+        let shift = exponent(largest);
+        let scale = power_of_two(-shift);
+        let mut values = std::mem::take(&mut self.accumulator);
+        values.fill(0.0);
+        for &(class, probability) in emissions {
+            values[grammar.lane_of_class[class.index()] as usize] += (probability * scale) as f32;
+        }
+        grammar.close_inside(&mut values, &mut self.scratch);
+        self.store(grammar, cells, start, start + 1, &values, shift);
+        self.accumulator = values;
+    }
+
+    #[inline(always)]
+    fn fill_span(&mut self, grammar: &CoarseGrammar, cells: Cells, start: usize, end: usize) {
+        let mut reference = EMPTY;
+        for split in start + 1..end {
+            let sum = self.exponents[cells.index(start, split)]
+                .saturating_add(self.exponents[cells.index(split, end)]);
+            reference = reference.max(sum);
+        }
+        if reference <= EMPTY {
+            return;
+        }
+        for split in start + 1..end {
+            let (left, right) = (cells.index(start, split), cells.index(split, end));
+            let factor =
+                power_of_two(self.exponents[left] + self.exponents[right] - reference) as f32;
+            if factor == 0.0 {
+                continue;
+            }
+            let right = inside_of(&self.unit_inside, &self.wide_inside, grammar, split, end, right);
+            let right = &right[..grammar.wide_lanes];
+            let (from, to) = self.left_ranges[left];
+            for &(lane, value) in &self.left_items[from as usize..to as usize] {
+                let row = &mut self.matrix[lane as usize * grammar.unit_lanes..];
+                let row = &mut row[..grammar.wide_lanes];
+                if !self.row_in_use[lane as usize] {
+                    self.row_in_use[lane as usize] = true;
+                    self.rows_in_use.push(lane);
+                    row.fill(0.0);
+                }
+                add_scaled(row, factor * value, right);
+            }
+        }
+        let mut sums = std::mem::take(&mut self.accumulator);
+        let wide = &mut sums[..grammar.wide_lanes];
+        wide.fill(0.0);
+        for &lane in &self.rows_in_use {
+            self.row_in_use[lane as usize] = false;
+            let row = &self.matrix[lane as usize * grammar.unit_lanes..][..grammar.wide_lanes];
+            for rule in &grammar.by_left[lane as usize] {
+                wide[rule.parent as usize] += rule.probability * row[rule.right as usize];
+            }
+        }
+        self.rows_in_use.clear();
+        self.add_last_word(grammar, cells, start, end, reference, wide);
+        grammar.close_inside(wide, &mut self.scratch);
+        self.store(grammar, cells, start, end, &sums[..grammar.wide_lanes], reference);
+        self.accumulator = sums;
+    }
+
+    /// Add what ends in a tag. Only the last split has one, and only few tags are possible there, so
+    /// that rules are looked up instead of passing all of them through the matrix.
+    #[inline(always)]
+    fn add_last_word(
+        &self,
+        grammar: &CoarseGrammar,
+        cells: Cells,
+        start: usize,
+        end: usize,
+        reference: i32,
+        sums: &mut [f32],
+    ) {
+        let (left, last) = (cells.index(start, end - 1), cells.index(end - 1, end));
+        let factor = power_of_two(self.exponents[left] + self.exponents[last] - reference) as f32;
+        if factor == 0.0 {
+            return;
+        }
+        let word = &self.unit_inside[(end - 1) * grammar.unit_lanes..][..grammar.unit_lanes];
+        let (from, to) = self.left_ranges[left];
+        for (tag, &tag_value) in word[grammar.wide_lanes..].iter().enumerate() {
+            if tag_value == 0.0 {
+                continue;
+            }
+            for &(lane, value) in &self.left_items[from as usize..to as usize] {
+                for rule in &grammar.by_left_and_tag[lane as usize][tag] {
+                    sums[rule.parent as usize] += rule.probability * factor * tag_value * value;
+                }
+            }
+        }
+    }
+
+    /// Normalise the inside values of a cell and keep them.
+    fn store(
+        &mut self,
+        grammar: &CoarseGrammar,
+        cells: Cells,
+        start: usize,
+        end: usize,
+        values: &[f32],
+        reference: i32,
+    ) {
+        let largest = values.iter().copied().fold(0.0, f32::max);
+        if largest <= 0.0 {
+            return;
+        }
+        let shift = exponent(f64::from(largest));
+        let scale = power_of_two(-shift) as f32;
+        let cell = cells.index(start, end);
+        self.exponents[cell] = reference + shift;
+        let kept = if end - start == 1 {
+            &mut self.unit_inside[start * grammar.unit_lanes..][..grammar.unit_lanes]
+        } else {
+            &mut self.wide_inside[cell * grammar.wide_lanes..][..grammar.wide_lanes]
+        };
+        let from = self.left_items.len() as u32;
+        for (lane, (kept, &value)) in kept.iter_mut().zip(values).enumerate() {
+            let scaled = value * scale;
+            if scaled > NEGLIGIBLE {
+                *kept = scaled;
+                if grammar.is_left[lane] {
+                    self.left_items.push((lane as u16, scaled));
+                }
+            }
+        }
+        self.left_ranges[cell] = (from, self.left_items.len() as u32);
+    }
+}
+
+#[inline(always)]
+fn inside_of<'a>(
+    unit: &'a [f32],
+    wide: &'a [f32],
+    grammar: &CoarseGrammar,
+    start: usize,
+    end: usize,
+    cell: usize,
+) -> &'a [f32] {
+    if end - start == 1 {
+        &unit[start * grammar.unit_lanes..][..grammar.unit_lanes]
+    } else {
+        &wide[cell * grammar.wide_lanes..][..grammar.wide_lanes]
+    }
+}

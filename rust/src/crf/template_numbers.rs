@@ -1,0 +1,237 @@
+//! The numbers of feature templates, which a saved model's weights depend on.
+//!
+//! A feature is the hash of its template's number and of what the template looks at. So numbers are
+//! never changed nor used again: a new template gets a new number, and one that is dropped keeps
+//! its own. Whoever changes what a template looks at, or how words are hashed in
+//! [`super::tokens`], raises [`TEMPLATE_VERSION`].
+
+/// The version of all templates together, which model files store. A model of another version
+/// cannot be used: its weights belong to other features.
+pub const TEMPLATE_VERSION: u32 = 1;
+
+/// Declares the templates, and a list of all of them.
+macro_rules! templates {
+    ($($name:ident = $number:literal,)*) => {
+        /// What a feature looks at. Words, spans, split points and rules have templates of their
+        /// own; the names say what is looked at and where.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        #[repr(u64)]
+        #[expect(missing_docs, reason = "the names say it")]
+        pub enum Template {
+            $($name = $number,)*
+        }
+
+        impl Template {
+            /// All templates.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+        }
+    };
+}
+
+templates! {
+    SpanLength = 1,
+    SpanBeforeWord = 2,
+    SpanBeforeWordLength = 3,
+    SpanFirstWord = 4,
+    SpanFirstWordLength = 5,
+    SpanLastWord = 6,
+    SpanLastWordLength = 7,
+    SpanAfterWord = 8,
+    SpanAfterWordLength = 9,
+    SpanBeforeTag = 10,
+    SpanBeforeTagLength = 11,
+    SpanFirstTag = 12,
+    SpanFirstTagLength = 13,
+    SpanLastTag = 14,
+    SpanLastTagLength = 15,
+    SpanAfterTag = 16,
+    SpanAfterTagLength = 17,
+    SpanFirstLastWords = 18,
+    SpanBeforeFirstWords = 19,
+    SpanLastAfterWords = 20,
+    SpanBeforeAfterWords = 21,
+    SpanFirstLastTags = 22,
+    SpanBeforeFirstTags = 23,
+    SpanLastAfterTags = 24,
+    SpanBeforeAfterTags = 25,
+    SpanFirstTwoTags = 26,
+    SpanLastTwoTags = 27,
+    SpanBeforeFirstAfterTags = 28,
+    SpanBeforeLastAfterTags = 29,
+    SpanFirstLastAfterTags = 30,
+    SpanBeforeFirstLastTags = 31,
+    SpanBorderTags = 32,
+    SpanTwoBeforeFirstTags = 33,
+    SpanLastTwoAfterTags = 34,
+    SpanFirstWordAfterTag = 35,
+    SpanBeforeWordFirstTag = 36,
+    SpanLastTagAfterWord = 37,
+    SpanBeforeWordAfterTag = 38,
+    SpanBeforeTagAfterWord = 39,
+    SpanBalanced = 40,
+    SpanMarkSet = 41,
+    SpanMarkSequence = 42,
+    SpanShape = 43,
+    SpanShapeInContext = 44,
+    SpanTagSequence = 45,
+    SpanTagSequenceInContext = 46,
+    WordBias = 1001,
+    Word = 1002,
+    WordClass = 1003,
+    WordShape = 1004,
+    WordPrefix = 1005,
+    WordSuffix1 = 1006,
+    WordSuffix2 = 1007,
+    WordSuffix3 = 1008,
+    WordBefore2 = 1009,
+    WordBefore1 = 1010,
+    WordAfter1 = 1011,
+    WordAfter2 = 1012,
+    WordTagBefore = 1013,
+    WordTagAfter = 1014,
+    WordPairBefore = 1015,
+    WordPairAfter = 1016,
+    WordTagPairBefore = 1017,
+    WordTagPairAfter = 1018,
+    WordTagTriple = 1019,
+    WordTagsBefore = 1020,
+    WordTagsAfter = 1021,
+    WordWithTagAfter = 1022,
+    WordWithTagBefore = 1023,
+    SplitLeftWord = 2001,
+    SplitRightWord = 2002,
+    SplitLeftTag = 2003,
+    SplitRightTag = 2004,
+    SplitLengths = 2005,
+    SplitLeftLengthWord = 2006,
+    SplitRightLengthWord = 2007,
+    SplitLeftRightWords = 2008,
+    SplitFirstRightWords = 2009,
+    SplitRightLastWords = 2010,
+    SplitLeftRightTags = 2011,
+    SplitFirstRightTags = 2012,
+    SplitRightLastTags = 2013,
+    SplitLeftWordRightTag = 2014,
+    SplitLeftTagRightWord = 2015,
+    SplitRightWordLastTag = 2016,
+    SplitFirstLeftRightTags = 2017,
+    SplitFirstRightLastTags = 2018,
+    Rule = 9999,
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+
+    /// A copy that a change of the numbers above must not be made to.
+    const NUMBERS: &[(&str, u64)] = &[
+        ("SpanLength", 1),
+        ("SpanBeforeWord", 2),
+        ("SpanBeforeWordLength", 3),
+        ("SpanFirstWord", 4),
+        ("SpanFirstWordLength", 5),
+        ("SpanLastWord", 6),
+        ("SpanLastWordLength", 7),
+        ("SpanAfterWord", 8),
+        ("SpanAfterWordLength", 9),
+        ("SpanBeforeTag", 10),
+        ("SpanBeforeTagLength", 11),
+        ("SpanFirstTag", 12),
+        ("SpanFirstTagLength", 13),
+        ("SpanLastTag", 14),
+        ("SpanLastTagLength", 15),
+        ("SpanAfterTag", 16),
+        ("SpanAfterTagLength", 17),
+        ("SpanFirstLastWords", 18),
+        ("SpanBeforeFirstWords", 19),
+        ("SpanLastAfterWords", 20),
+        ("SpanBeforeAfterWords", 21),
+        ("SpanFirstLastTags", 22),
+        ("SpanBeforeFirstTags", 23),
+        ("SpanLastAfterTags", 24),
+        ("SpanBeforeAfterTags", 25),
+        ("SpanFirstTwoTags", 26),
+        ("SpanLastTwoTags", 27),
+        ("SpanBeforeFirstAfterTags", 28),
+        ("SpanBeforeLastAfterTags", 29),
+        ("SpanFirstLastAfterTags", 30),
+        ("SpanBeforeFirstLastTags", 31),
+        ("SpanBorderTags", 32),
+        ("SpanTwoBeforeFirstTags", 33),
+        ("SpanLastTwoAfterTags", 34),
+        ("SpanFirstWordAfterTag", 35),
+        ("SpanBeforeWordFirstTag", 36),
+        ("SpanLastTagAfterWord", 37),
+        ("SpanBeforeWordAfterTag", 38),
+        ("SpanBeforeTagAfterWord", 39),
+        ("SpanBalanced", 40),
+        ("SpanMarkSet", 41),
+        ("SpanMarkSequence", 42),
+        ("SpanShape", 43),
+        ("SpanShapeInContext", 44),
+        ("SpanTagSequence", 45),
+        ("SpanTagSequenceInContext", 46),
+        ("WordBias", 1001),
+        ("Word", 1002),
+        ("WordClass", 1003),
+        ("WordShape", 1004),
+        ("WordPrefix", 1005),
+        ("WordSuffix1", 1006),
+        ("WordSuffix2", 1007),
+        ("WordSuffix3", 1008),
+        ("WordBefore2", 1009),
+        ("WordBefore1", 1010),
+        ("WordAfter1", 1011),
+        ("WordAfter2", 1012),
+        ("WordTagBefore", 1013),
+        ("WordTagAfter", 1014),
+        ("WordPairBefore", 1015),
+        ("WordPairAfter", 1016),
+        ("WordTagPairBefore", 1017),
+        ("WordTagPairAfter", 1018),
+        ("WordTagTriple", 1019),
+        ("WordTagsBefore", 1020),
+        ("WordTagsAfter", 1021),
+        ("WordWithTagAfter", 1022),
+        ("WordWithTagBefore", 1023),
+        ("SplitLeftWord", 2001),
+        ("SplitRightWord", 2002),
+        ("SplitLeftTag", 2003),
+        ("SplitRightTag", 2004),
+        ("SplitLengths", 2005),
+        ("SplitLeftLengthWord", 2006),
+        ("SplitRightLengthWord", 2007),
+        ("SplitLeftRightWords", 2008),
+        ("SplitFirstRightWords", 2009),
+        ("SplitRightLastWords", 2010),
+        ("SplitLeftRightTags", 2011),
+        ("SplitFirstRightTags", 2012),
+        ("SplitRightLastTags", 2013),
+        ("SplitLeftWordRightTag", 2014),
+        ("SplitLeftTagRightWord", 2015),
+        ("SplitRightWordLastTag", 2016),
+        ("SplitFirstLeftRightTags", 2017),
+        ("SplitFirstRightLastTags", 2018),
+        ("Rule", 9999),
+    ];
+
+    #[test]
+    fn numbers_never_change() {
+        let numbers: Vec<(String, u64)> = Template::ALL
+            .iter()
+            .map(|&template| (format!("{template:?}"), template as u64))
+            .collect();
+        for &(name, number) in NUMBERS {
+            assert!(numbers.contains(&(name.to_owned(), number)), "{name} was {number}");
+        }
+        assert_eq!(numbers.len(), NUMBERS.len(), "a new template belongs into the copy, too");
+    }
+
+    #[test]
+    fn numbers_are_unique() {
+        let numbers: HashSet<u64> = Template::ALL.iter().map(|&template| template as u64).collect();
+        assert_eq!(numbers.len(), Template::ALL.len());
+    }
+}

@@ -1,0 +1,132 @@
+//! Expected counts from the inside and outside vectors of all nodes.
+
+use rayon::prelude::*;
+
+use super::node_vectors::{NodeVectors, outer_product};
+use super::tensors::Tensors;
+use super::trees::{LatentTrees, Parameters};
+use crate::cancel::{Cancel, Cancelled};
+use crate::numeric::simd_dispatch::simd_dispatch;
+
+/// The number of nodes of a rule that are added up in single precision before they join the total.
+const SINGLE: usize = 256;
+
+/// Expected counts, in the form of the parameters.
+#[derive(Debug)]
+pub struct Expectations {
+    /// How often each state of each symbol is at the root.
+    pub roots: Vec<f64>,
+    /// How often each rule is used with each combination of states.
+    pub binary: Vec<f32>,
+}
+
+impl NodeVectors {
+    /// Expected counts of roots and rules.
+    pub fn count(
+        &self,
+        trees: &LatentTrees,
+        parameters: &Parameters<'_>,
+        cancel: &Cancel,
+    ) -> Result<Expectations, Cancelled> {
+        let mut roots = vec![0.0; parameters.total_states()];
+        for bounds in trees.tree_offsets.windows(2).filter(|bounds| bounds[0] < bounds[1]) {
+            let root = bounds[1] - 1;
+            let own = &mut roots[parameters.state_range(trees.symbol[root])];
+            for (count, posterior) in own.iter_mut().zip(self.posteriors(root)) {
+                *count += f64::from(posterior);
+            }
+        }
+        let rules = trees.rules.len();
+        let mut binary = vec![0.0; parameters.total_binary()];
+        let mut rest = binary.as_mut_slice();
+        let mut counts = Vec::with_capacity(rules);
+        for rule in 0..rules {
+            let own;
+            (own, rest) = rest.split_at_mut(parameters.tensor_range(rule).len());
+            counts.push(own);
+        }
+        let tensors = Tensors::new(trees, parameters);
+        counts.into_par_iter().enumerate().try_for_each_init(
+            Sums::default,
+            |sums, (rule, own)| {
+                cancel.check()?;
+                sums.add_up(self, trees, &tensors, rule);
+                tensors.write_counts(rule, &sums.total, own);
+                Ok(())
+            },
+        )?;
+        Ok(Expectations { roots, binary })
+    }
+}
+
+/// Sums over the nodes of a rule: outside of the parent times inside of the children.
+#[derive(Debug, Default)]
+struct Sums {
+    total: Vec<f64>,
+    single: Vec<f32>,
+    matrix: Vec<f32>,
+}
+
+impl Sums {
+    fn add_up(
+        &mut self,
+        vectors: &NodeVectors,
+        trees: &LatentTrees,
+        tensors: &Tensors<'_>,
+        rule: usize,
+    ) {
+        let length = tensors.stored(rule);
+        self.total.clear();
+        self.total.resize(length, 0.0);
+        for nodes in trees.nodes_of_rule(rule).chunks(SINGLE) {
+            self.single.clear();
+            self.single.resize(length, 0.0);
+            self.add_nodes(vectors, trees, tensors, rule, nodes);
+            for (total, &sum) in self.total.iter_mut().zip(&self.single) {
+                *total += f64::from(sum);
+            }
+        }
+    }
+
+    fn add_nodes(
+        &mut self,
+        vectors: &NodeVectors,
+        trees: &LatentTrees,
+        tensors: &Tensors<'_>,
+        rule: usize,
+        nodes: &[u32],
+    ) {
+        let sums = self;
+        simd_dispatch!(
+            Sums::add_nodes_portable,
+            (
+                sums: &mut Sums,
+                vectors: &NodeVectors,
+                trees: &LatentTrees,
+                tensors: &Tensors<'_>,
+                rule: usize,
+                nodes: &[u32],
+            )
+        );
+    }
+
+    #[inline(always)]
+    fn add_nodes_portable(
+        &mut self,
+        vectors: &NodeVectors,
+        trees: &LatentTrees,
+        tensors: &Tensors<'_>,
+        rule: usize,
+        nodes: &[u32],
+    ) {
+        let range = |node: usize| vectors.offsets[node]..vectors.offsets[node + 1];
+        for &node in nodes {
+            let node = node as usize;
+            let left = &vectors.inside[range(trees.left[node] as usize)];
+            let right = &vectors.inside[range(trees.right[node] as usize)];
+            outer_product(left, right, &mut self.matrix);
+            let parent = &vectors.outside[range(node)];
+            tensors.count(rule, vectors.scale[node], parent, &self.matrix, &mut self.single);
+        }
+    }
+}

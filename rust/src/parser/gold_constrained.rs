@@ -1,0 +1,110 @@
+//! Gold-constrained charts: pruned charts that keep all nodes of a given tree, for learning from it.
+
+use std::sync::Arc;
+
+use rayon::prelude::*;
+
+use super::fill::Filled;
+use super::{Options, Parser, Workspace};
+use crate::cancel::{Cancel, Cancelled};
+use crate::chart::edges::EdgeFinder;
+use crate::chart::gold::GoldChart;
+use crate::chart::{Cells, Chart};
+use crate::crf::{CrfModel, Example, TokenAttributes};
+use crate::decode::Node;
+use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
+
+/// A sentence with its gold tree.
+#[derive(Debug, Clone)]
+pub struct GoldTree {
+    /// The words as the grammar knows them.
+    pub tokens: Vec<Token>,
+    /// The words as features see them.
+    pub sentence: Vec<TokenAttributes>,
+    /// The nodes of the tree.
+    pub nodes: Vec<Node>,
+}
+
+/// Why trees could not be made into training examples.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum TrainingError {
+    /// The grammar does not go with features.
+    #[error(transparent)]
+    Grammar(#[from] GrammarError),
+    /// The caller wanted to stop.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
+}
+
+/// The gold-constrained charts of trees as training examples of a CRF, computed on the threads of
+/// the current rayon pool. The grammar must fit the model. Trees that the grammar cannot build, or
+/// not within the coarse threshold, are left out.
+pub fn crf_examples(
+    model: &CrfModel,
+    grammar: &Arc<Grammar>,
+    trees: Vec<GoldTree>,
+    options: Options,
+    cancel: &Cancel,
+) -> Result<Vec<Example>, TrainingError> {
+    model.check_grammar(grammar)?;
+    let parser = Parser::new(Arc::clone(grammar))?;
+    let examples: Result<Vec<Option<Example>>, Cancelled> = trees
+        .into_par_iter()
+        .map_init(Workspace::default, |workspace, GoldTree { tokens, sentence, nodes }| {
+            let chart = parser.gold_constrained(&tokens, &nodes, options, workspace, cancel)?;
+            Ok(chart.map(|chart| Example { grammar: Arc::clone(grammar), sentence, chart }))
+        })
+        .collect();
+    Ok(examples?.into_iter().flatten().collect())
+}
+
+impl Parser {
+    /// The pruned chart of a sentence with all nodes of its gold tree; none if the grammar cannot
+    /// build the tree, or the coarse pass pruned a part of it.
+    pub fn gold_constrained(
+        &self,
+        tokens: &[Token],
+        nodes: &[Node],
+        options: Options,
+        workspace: &mut Workspace,
+        cancel: &Cancel,
+    ) -> Result<Option<GoldChart>, Cancelled> {
+        let cells = Cells::new(tokens.len());
+        let cell = |node: &Node| cells.index(node.start as usize, node.end as usize);
+        let mut kept: Vec<(usize, SymbolId)> =
+            nodes.iter().map(|node| (cell(node), node.symbol)).collect();
+        kept.sort_unstable();
+        self.grammar().emissions().lookup_all(tokens, false, &mut workspace.words);
+        let Filled::Spanned { .. } = self.fill(options, &kept, workspace, cancel)? else {
+            return Ok(None);
+        };
+        let chart = &workspace.chart;
+        let is_gold = tree_items(chart, nodes);
+        // All nodes may be in the chart, but joined by other rules than those of the tree.
+        let mut rules = 0;
+        let mut finder = EdgeFinder::default();
+        for node in nodes {
+            let (start, end) = (node.start as usize, node.end as usize);
+            finder.for_each(self.grammar(), chart, start, end, |edge| {
+                let items = [edge.item, edge.left, edge.right];
+                rules += usize::from(items.into_iter().all(|item| is_gold[item]));
+            });
+        }
+        if is_gold.iter().filter(|&&gold| gold).count() < nodes.len() || rules < nodes.len() / 2 {
+            return Ok(None);
+        }
+        Ok(Some(GoldChart { chart: chart.clone(), words: workspace.words.clone(), is_gold }))
+    }
+}
+
+/// For each item of a chart, whether it is a node of the tree.
+pub(super) fn tree_items(chart: &Chart, nodes: &[Node]) -> Vec<bool> {
+    let mut is_node = vec![false; chart.len()];
+    for node in nodes {
+        let items = chart.items(chart.cells().index(node.start as usize, node.end as usize));
+        if let Ok(place) = chart.symbols(items.clone()).binary_search(&node.symbol) {
+            is_node[items.start + place] = true;
+        }
+    }
+    is_node
+}
