@@ -139,7 +139,7 @@ def test_tags_may_be_given_for_some_words(tagger, treebank):
 
 def test_tags_without_words_must_be_there():
     parser = Parser(Grammar.from_string("S -> A A \n A -> 'a'"))
-    with pytest.raises(InputError, match=r"tags\[1\] must be a string, not None"):
+    with pytest.raises(InputError, match="tags: sentence 1, token 2 must be a string, not None"):
         parser.parse(["A", None])
     with pytest.raises(InputError, match="the grammar has no tag 'B'"):
         parser.parse(["B", None], words=["a", "a"])

@@ -1,5 +1,6 @@
 """Grammars for the tests of parsing, and the enumeration of all trees of short sentences."""
 
+import random
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, product
@@ -21,6 +22,13 @@ AMBIGUOUS = "S -> S S [0.4] | 'a' [0.6]"
 def embedded_grammar() -> Grammar:
     """A grammar learnt from the embedded trees."""
     return PCFGEstimator().fit(Treebank.from_trees(embedded_trees(150))).grammar_
+
+
+def vocabulary_sentences(lengths: list[int]) -> list[list[str]]:
+    """Sentences of words at random, most of them known to :func:`embedded_grammar`."""
+    draw = random.Random(4)
+    words = [*embedded_grammar().lexicon.words, "Xerxes", "unheard-of", "1984"]
+    return [draw.choices(words, k=length) for length in lengths]
 
 
 @dataclass(frozen=True)
