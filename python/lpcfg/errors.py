@@ -1,6 +1,12 @@
-"""The exceptions of lpcfg: catch :class:`LpcfgError` for all of them, or one of its kinds."""
+"""The exceptions of lpcfg: catch :class:`LpcfgError` for all of them, or one of its subclasses.
+
+What a message is about (a file and a place in it, an argument) is an attribute of the exception;
+``str`` puts it in front of the message. A file that does not exist is a ``FileNotFoundError``.
+"""
 
 from __future__ import annotations
+
+from os import PathLike, fspath
 
 __all__ = [
     "GrammarError",
@@ -8,29 +14,159 @@ __all__ = [
     "InternalError",
     "LpcfgError",
     "ModelFileError",
+    "NotAModelError",
     "TreebankError",
 ]
 
 
 class LpcfgError(Exception):
-    """The root of everything lpcfg raises on purpose."""
+    """The base class of everything lpcfg raises on purpose.
+
+    ``message``: what is wrong and what to do about it, without the place.
+
+    >>> str(LpcfgError("something is wrong"))
+    'something is wrong'
+    """
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+
+    @property
+    def place(self) -> str:
+        """What the message is about, or an empty string.
+
+        >>> InputError("must be positive, not -1", argument="n_jobs").place
+        'n_jobs'
+        """
+        return ""
+
+    def __str__(self) -> str:
+        return f"{self.place}: {self.message}" if self.place else self.message
 
 
 class TreebankError(LpcfgError, ValueError):
-    """A tree, or a file of trees, is malformed; the message says where and why."""
+    """A tree, or a file of trees, is malformed.
+
+    ``file``: the name of the file, None for text that is not in a file.
+    ``line``, ``column``: where in the file, counted from 1; None if all of it is meant.
+
+    >>> str(TreebankError("a second word in one node", file="train.mrg", line=17, column=200))
+    'train.mrg:17:200: a second word in one node'
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        file: str | PathLike[str] | None = None,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.file = None if file is None else fspath(file)
+        self.line = line
+        self.column = column
+
+    @property
+    def place(self) -> str:
+        """The file, line and column, as compilers write them.
+
+        >>> TreebankError("text outside brackets", file="train.mrg", line=1, column=1).place
+        'train.mrg:1:1'
+        """
+        return _joined(self.file, self.line, self.column)
 
 
 class GrammarError(LpcfgError, ValueError):
-    """A grammar is inconsistent: an index out of range, a negative probability, no root."""
+    """A grammar is inconsistent: an index out of range, a negative probability, no root.
+
+    ``line``, ``column``: where in the text of a hand-written grammar, counted from 1.
+
+    >>> str(GrammarError("NP has no rules", line=2, column=6))
+    'line 2, column 6: NP has no rules'
+    """
+
+    def __init__(
+        self, message: str = "", *, line: int | None = None, column: int | None = None
+    ) -> None:
+        super().__init__(message)
+        self.line = line
+        self.column = column
+
+    @property
+    def place(self) -> str:
+        """The line and the column.
+
+        >>> GrammarError("NP has no rules", line=2).place
+        'line 2'
+        """
+        parts = {"line": self.line, "column": self.column}
+        return ", ".join(f"{name} {number}" for name, number in parts.items() if number is not None)
 
 
 class ModelFileError(LpcfgError, ValueError):
-    """A model file is truncated, corrupted, of another kind, or from a newer version."""
+    """A model file is truncated, corrupted, of another kind, or from a newer version.
+
+    ``path``: the file or the folder.
+
+    >>> str(ModelFileError("holds a tagger, not a grammar", path="tags.lpcfg"))
+    'tags.lpcfg: holds a tagger, not a grammar'
+    """
+
+    def __init__(self, message: str = "", *, path: str | PathLike[str] | None = None) -> None:
+        super().__init__(message)
+        self.path = None if path is None else fspath(path)
+
+    @property
+    def place(self) -> str:
+        """The path.
+
+        >>> ModelFileError("is empty", path="model.lpcfg").place
+        'model.lpcfg'
+        """
+        return _joined(self.path)
+
+
+class NotAModelError(ModelFileError):
+    """A path holds something else than a model: a text, a treebank, a folder of other files.
+
+    >>> issubclass(NotAModelError, ModelFileError)
+    True
+    """
 
 
 class InputError(LpcfgError, ValueError):
-    """An argument cannot be used: an unknown tag, words and tags of different lengths."""
+    """An argument cannot be used: an unknown tag, words and tags of different lengths.
+
+    ``argument``: the name of the argument, of an option of the command line, or of a file that the
+    command line was given.
+
+    >>> str(InputError("must be at least 1, not 0", argument="n_states"))
+    'n_states: must be at least 1, not 0'
+    """
+
+    def __init__(self, message: str = "", *, argument: str | PathLike[str] | None = None) -> None:
+        super().__init__(message)
+        self.argument = None if argument is None else fspath(argument)
+
+    @property
+    def place(self) -> str:
+        """The argument.
+
+        >>> InputError("there is no such folder", argument="--output").place
+        '--output'
+        """
+        return _joined(self.argument)
 
 
 class InternalError(LpcfgError, RuntimeError):
-    """A bug in lpcfg: the core panicked. The message is meant for a bug report."""
+    """A bug in lpcfg: the core panicked. The message is meant for a bug report.
+
+    >>> str(InternalError("the core panicked: index out of bounds"))
+    'the core panicked: index out of bounds'
+    """
+
+
+def _joined(*parts: str | int | None) -> str:
+    return ":".join(str(part) for part in parts if part is not None)

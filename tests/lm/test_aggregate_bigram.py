@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from lpcfg.cli.main import main
 from lpcfg.errors import InputError, ModelFileError
 from lpcfg.grammar.grammar import Grammar
-from lpcfg.io.grammar_file import save
+from lpcfg.io import save
 from lpcfg.lm import AggregateBigram, PivotOptions, Vocabulary
 from lpcfg.lm.aggregate_em import Stopping, random_start, refine
 from lpcfg.lm.aggregate_pivot import pivot_start

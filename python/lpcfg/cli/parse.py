@@ -18,14 +18,13 @@ from lpcfg.cli._common import (
     add_parsing,
     add_quiet,
     count,
-    model_parser,
+    load_parser,
     progress,
 )
 from lpcfg.cli._sentences import read_sentences
 from lpcfg.cli.tag import load_tagger
-from lpcfg.datasets.embedded import default_model
-from lpcfg.errors import InputError
-from lpcfg.io.grammar_file import is_model_file
+from lpcfg.datasets.embedded import embedded_models
+from lpcfg.errors import InputError, NotAModelError
 from lpcfg.parsing.parser import Parse
 from lpcfg.parsing.sentence_parser import BATCH, SentenceParser, Tags
 from lpcfg.treebank.tree import escape
@@ -44,7 +43,8 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "model",
         nargs="?",
-        help="a model file, or a folder of them that parse as one (default: the embedded model)",
+        help="a model file, or the folder of an ensemble, of a reranker or of several models "
+        "(default: english, the model that comes with lpcfg)",
     )
     parser.add_argument(
         "-i", "--input", default="-", metavar="FILE", help="sentences (default: standard input)"
@@ -52,7 +52,9 @@ def add(commands: Commands) -> None:
     given = parser.add_mutually_exclusive_group()
     given.add_argument("--tags", action="store_true", help="the input is tags, not words")
     given.add_argument(
-        "--tagger", metavar="FILE", help="a tagger's model file: tags it is sure of are fixed"
+        "--tagger",
+        metavar="FILE",
+        help="a tagger's model file: tags with a high probability are fixed",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--pretty", action="store_true", help="draw the trees")
@@ -67,13 +69,18 @@ def add(commands: Commands) -> None:
 
 def _parse(options: argparse.Namespace) -> None:
     if options.candidates > 1 and not options.json:
-        raise InputError("-k: several trees for a sentence need --json to tell them apart")
-    model = Path(options.model or default_model())
-    if model.is_file() and not is_model_file(model):
         raise InputError(
-            f"{model}: not a model file; to parse its sentences: lpcfg parse -i {model}"
+            "several trees for a sentence need --json to tell them apart", argument="-k"
         )
-    parser = model_parser(model, options)
+    try:
+        parser = load_parser(options.model or embedded_models()["english"], options)
+    except NotAModelError as error:
+        if not Path(options.model).is_file():
+            raise
+        raise InputError(
+            f"not a model file; to parse its sentences: lpcfg parse -i {options.model}",
+            argument=error.path,
+        ) from None
     typed = options.input == "-" and sys.stdin.isatty()
     sentences = progress(read_sentences(options.input), options.quiet or typed)
     for parse in _parses(parser, sentences, options, typed):
@@ -100,7 +107,7 @@ def _parses(
         words, copy = tee(words)
         known = parser.tags
         sure = load_tagger(options.tagger, options.jobs).sure_tags(copy, batch_size=size)
-        # A tag that the grammar lacks is no help.
+        # The parser refuses tags that the grammar does not have.
         tags = ([tag if tag in known else None for tag in own] for own in sure)
     parses = parser.analyze_many(
         tags=tags, words=words, candidates=options.candidates, batch_size=size

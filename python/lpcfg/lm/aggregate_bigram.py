@@ -12,14 +12,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from lpcfg.errors import InputError, ModelFileError
-from lpcfg.io.model_file import (
-    ModelFile,
-    pack_strings,
-    read_document,
-    unpack_strings,
-    write_model_file,
-)
+from lpcfg.errors import InputError
+from lpcfg.io import load, save
 from lpcfg.lm.aggregate_em import Factors, Refinement, Stopping, pair_counts, random_start, refine
 from lpcfg.lm.aggregate_pivot import PivotOptions, pivot_start
 from lpcfg.lm.vocabulary import UNKNOWN, Corpus, Vocabulary
@@ -28,8 +22,6 @@ __all__ = ["METHODS", "AggregateBigram", "Method"]
 
 Method = Literal["em", "pivot", "pivot+em"]
 METHODS: tuple[Method, ...] = get_args(Method)
-
-_KIND = "aggregate bigram model"
 
 
 @dataclass
@@ -170,29 +162,14 @@ class AggregateBigram:
         ...     print(AggregateBigram.load(path).vocabulary_.words)
         ('a', 'rose', 'is')
         """
-        arrays = {**self.factors_._asdict(), **pack_strings("vocabulary", self.vocabulary_.words)}
-        document = {"kind": _KIND, "min_count": self.min_count, "iterations": self.iterations_}
-        write_model_file(path, arrays, document)
+        save(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> AggregateBigram:
-        """Read a model that :meth:`save` has written.
+        """Load a model that :meth:`save` has written.
 
         >>> AggregateBigram.load("missing.lpcfg")
         Traceback (most recent call last):
         FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
         """
-        file = ModelFile(path)
-        document = read_document(file, {"min_count": int, "iterations": int}, kind=_KIND)
-        words = unpack_strings(file, "vocabulary")
-        states = file.array("states", np.float32, (len(words) + 1, None))
-        factors = Factors(states, file.array("words", np.float32, states.shape))
-        for values in factors:
-            # A sum shows a value that is not finite, too.
-            if not (np.isfinite(values.sum()) and values.min(initial=0) >= 0 and values.size):
-                raise ModelFileError(f"{file.path}: probabilities must be positive numbers")
-        model = cls(states.shape[1], min_count=document["min_count"])
-        model.vocabulary_, model.factors_ = Vocabulary(words), factors
-        model.iterations_ = document["iterations"]
-        model.log_likelihoods_, model.held_out_log_likelihoods_ = [], []
-        return model
+        return load(path, AggregateBigram)

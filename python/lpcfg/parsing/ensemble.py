@@ -247,7 +247,7 @@ def _check_members(members: Sequence[Member]) -> None:
         if not isinstance(member, Grammar) and not hasattr(member, "analyze_many"):
             raise InputError(
                 f"member {number} must be a grammar or a parser, not {member!r}; "
-                "load and load_parser read them from files"
+                "lpcfg.load and lpcfg.Parser.load read them from files"
             )
 
 

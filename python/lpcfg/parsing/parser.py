@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from itertools import islice, pairwise, repeat, zip_longest
-from typing import Any, NamedTuple
+from os import PathLike
+from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ __all__ = [
     "LabelledSpan",
     "Parse",
     "Parser",
+    "ParserOptions",
     "Pruning",
     "check_positive",
     "checked_pruning",
@@ -87,6 +89,14 @@ def checked_pruning(prune: Pruning | float | None) -> Pruning:
                 f"prune: the {name} threshold must be from 0 to below 1, not {threshold!r}"
             )
     return prune
+
+
+class ParserOptions(TypedDict, total=False):
+    """The options of a parser that are not stored with its grammars; see :class:`Parser`."""
+
+    decoder: str
+    combine: str
+    prune: Pruning | float | None
 
 
 class LabelledSpan(NamedTuple):
@@ -226,10 +236,46 @@ class Parser(SentenceParser):
         self.prune = prune
         self.memory = memory
         self.n_jobs = n_jobs
-        core, *others = (grammar.core for grammar in grammars)
-        self._core = _core.Parser(
-            core, others, threads=thread_count(n_jobs), surface=self.grammar.crf_core
+        self._core = self._build_core()
+
+    def _build_core(self) -> _core.Parser:
+        core, *others = (grammar.core for grammar in self.grammars)
+        return _core.Parser(
+            core, others, threads=thread_count(self.n_jobs), surface=self.grammar.crf_core
         )
+
+    @classmethod
+    def load(
+        cls,
+        path: str | PathLike[str],
+        *,
+        memory: int = MEMORY,
+        n_jobs: int = -1,
+        **options: Unpack[ParserOptions],
+    ) -> SentenceParser:
+        """Load what parses: a parser, an :class:`~lpcfg.Ensemble` or a :class:`~lpcfg.Reranker`.
+
+        ``path``: ``"english"`` for the model that comes with the package, a model file, a folder of
+        model files, or the folder of an ensemble or a reranker. Grammars in a folder that have the
+        same backbone make one parser, others an ensemble.
+        ``memory``, ``n_jobs`` and the other ``options`` are those of :class:`Parser`. The other
+        options of ensembles and rerankers are stored with them and cannot be given here.
+
+        >>> print(Parser.load("english").parse(words="The dog saw him .".split()))
+        (ROOT (S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (PRP him))) (. .)))
+        """
+        # Ensembles are made of parsers.
+        from lpcfg.parsing._load import load_parser
+
+        return load_parser(path, memory=memory, n_jobs=n_jobs, **options)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The core is built again from the grammars.
+        return {name: value for name, value in vars(self).items() if name != "_core"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._core = self._build_core()
 
     @property
     def grammar(self) -> Grammar:

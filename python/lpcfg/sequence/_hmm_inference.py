@@ -1,4 +1,4 @@
-"""What a hidden Markov model can tell about sequences."""
+"""Inference with a fitted hidden Markov model: probabilities, states, features and samples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lpcfg import _core
 from lpcfg._threads import thread_count
 from lpcfg.errors import InputError
 from lpcfg.sequence._hmm_parameters import HMMParameters
-from lpcfg.sequence._hmm_symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
+from lpcfg.sequence._symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
 
 __all__ = ["Decoder", "HMMInference"]
 
@@ -73,7 +73,7 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> hmm.predict([[0, 0, 1, 0, 1, 1, 1]])
         [['low', 'low', 'low', 'low', 'high', 'high', 'high']]
         """
-        self._check_options()
+        self.check_options()
         flat, encoded = self._encode(sequences)
         if self.decoder == "viterbi":
             numbers, _ = encoded.best_states(self.parameters_.core)

@@ -42,6 +42,10 @@ class HMMParameters:
     emissions: NDArray[np.float64]
     ends: NDArray[np.float64] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What is laid out for the core is made again from the rest.
+        return {name: value for name, value in vars(self).items() if name != "core"}
+
     @classmethod
     def checked(
         cls,

@@ -13,6 +13,10 @@ pub mod tokens;
 pub mod train;
 pub mod weights;
 
+/// The version of the feature templates. Model files store it, because weights mean nothing under
+/// other templates: increase it with every change of a template or of its number.
+pub const TEMPLATE_VERSION: u32 = 1;
+
 pub use objectives::{CrfRules, CrfTrees};
 pub use pass::CrfPass;
 pub use tokens::{TokenAttributes, Vocabulary};

@@ -11,8 +11,8 @@ use super::errors::IntoPyErr;
 use super::grammar::PyGrammar;
 use super::threads::thread_pool;
 use crate::crf::{
-    CrfModel, Example, FeatureLabels, Loss, Steps, TokenAttributes, Trainer, TrainingError,
-    Vocabulary, Weights,
+    CrfModel, Example, FeatureLabels, Loss, Steps, TEMPLATE_VERSION, TokenAttributes, Trainer,
+    TrainingError, Vocabulary, Weights,
 };
 use crate::decode::Node;
 use crate::grammar::{Grammar, SymbolId, Token};
@@ -252,6 +252,7 @@ fn ascends(offsets: &[i64], end: usize) -> bool {
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("crf_template_version", TEMPLATE_VERSION)?;
     module.add_class::<PyCrfModel>()?;
     module.add_class::<PyCrfTrainer>()?;
     module.add_function(wrap_pyfunction!(surface_vocabulary, module)?)
