@@ -380,11 +380,15 @@ def test_nothing_is_saved_among_other_files(grammars: list[lpcfg.Grammar], tmp_p
     """What is left there of another parser would become part of this one."""
     treebank = Treebank.from_trees(lpcfg.embedded_trees())
     reranker = lpcfg.Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=4).fit(treebank)
-    parsers = [Ensemble(grammars[:3]), Ensemble(grammars[:2]), Parser(grammars[0]), reranker]
+    together = Parser([grammars[0], grammars[2]])
+    parsers = [Ensemble(grammars[:3]), Ensemble(grammars[:2]), together, reranker]
     lpcfg.save(parsers[0], tmp_path / "model")
     for parser in parsers:
         with pytest.raises(InputError, match="something already"):
             lpcfg.save(parser, tmp_path / "model")
+    # One grammar is a file, and no file replaces a folder.
+    with pytest.raises(IsADirectoryError):
+        lpcfg.save(Parser(grammars[0]), tmp_path / "model")
     loaded = Parser.load(tmp_path / "model")
     assert isinstance(loaded, Ensemble)
     assert loaded.weights == [2, 1]

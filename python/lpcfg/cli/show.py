@@ -52,7 +52,7 @@ def _show(options: argparse.Namespace) -> None:
 
 def _show_trees(name: str, options: argparse.Namespace) -> None:
     if options.symbol:
-        raise InputError("this is no model, which alone has states to explain", argument=name)
+        raise InputError("this is no model with latent states to explain", argument=name)
     for tree in islice(read_trees(name, on_error=options.on_error), options.n):
         print(tree.pretty() + "\n")
 
@@ -66,8 +66,8 @@ def _describe(model: object, name: str, symbol: str | None) -> str:
         return summary
     if not isinstance(model, Grammar):
         raise InputError(
-            f"this is a {type(model).__name__}; name a model file with one grammar to explain the "
-            "states of a symbol",
+            f"only a grammar has latent states to explain, not this {type(model).__name__}; name a "
+            "model file of a grammar",
             argument=name,
         )
     lines = [str(state) for state in explain_states(model, symbol)]

@@ -65,8 +65,8 @@ def pivot_start(
     """
     frequency = counts.sum(axis=0).astype(np.float64)
     unigram = frequency / frequency.sum()
+    points = _mean_histories(counts, states + options.dimensions, options.kappa, seed)
     with one_thread():
-        points = _mean_histories(counts, states + options.dimensions, options.kappa, seed)
         candidates = frequency >= max(options.anchor_share * frequency.sum() / states, 1)
         if not candidates.any():
             candidates = frequency == frequency.max()
@@ -100,10 +100,12 @@ def _mean_histories(
     scales = [1 / np.sqrt(np.maximum(sums + kappa, 1)) for sums in (before, after)]
     scaled = scipy.sparse.diags_array(scales[0]) @ pairs @ scipy.sparse.diags_array(scales[1])
     rank = min(dimensions + 1, counts.shape[0])
-    # Loading scikit-learn takes longer than all other modules, which only training should cost.
+    # Loading scikit-learn takes longer than all other modules, which only training should cost. It
+    # is loaded before threads are limited: a library that is loaded later would use all of them.
     from sklearn.utils.extmath import randomized_svd
 
-    left, _, _ = randomized_svd(scaled, rank, n_iter=4, random_state=seed)
+    with one_thread():
+        left, _, _ = randomized_svd(scaled, rank, n_iter=4, random_state=seed)
     # The first direction is that of the frequencies, nearly constant after scaling.
     representation = left[:, 1:] * (np.sqrt(pairs.sum()) * scales[0])[:, None]
     means: NDArray[np.float64] = (pairs.T @ representation) / np.maximum(after, 1)[:, None]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from lpcfg._threads import one_thread
 from lpcfg.estimators.features.node_projections import NodeProjections, nodes_by_symbol
+
+if TYPE_CHECKING:
+    from sklearn.cluster import KMeans
 
 __all__ = ["NodeClusters", "cluster_nodes"]
 
@@ -59,15 +62,18 @@ def cluster_nodes(
     # Seeds are drawn for all symbols, so that no symbol's clusters depend on another's.
     seeds = generator.integers(2**31, size=len(clusters)).tolist()
     nodes, ranks = nodes_by_symbol(symbol, len(clusters)), projections.ranks
+    # Loading scikit-learn takes a second, which only training should cost. It is loaded before
+    # threads are limited: a library that is loaded later would use all of them.
+    from sklearn.cluster import KMeans
+
     with one_thread():
         for chosen in progress(np.flatnonzero((clusters > 1) & (ranks > 0)).tolist()):
             own = nodes[chosen]
             points = np.hstack(
                 [rows[own, : ranks[chosen]] for rows in (projections.inside, projections.outside)]
             )
-            likeliest, shares = _shares(
-                points, int(clusters[chosen]), restarts, variance_scale, seeds[chosen]
-            )
+            means = KMeans(int(clusters[chosen]), n_init=restarts, random_state=seeds[chosen])
+            likeliest, shares = _shares(points, means, variance_scale)
             places = slice(likeliest.shape[1])
             found[places, own] = likeliest.T
             share[places, own] = shares.T
@@ -81,15 +87,12 @@ _LEAST = 0.05
 
 
 def _shares(
-    points: NDArray[np.float32], clusters: int, restarts: int, variance_scale: float, seed: int
+    points: NDArray[np.float32], means: KMeans, variance_scale: float
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The likeliest clusters of each point, and how much of it is in each; large ones are first."""
-    # Loading scikit-learn takes a second, which only training should cost.
-    from sklearn.cluster import KMeans
-
     # Many nodes have the same features: each distinct point is worked on once, with its weight.
     distinct, place, weight = _distinct_points(points)
-    means = KMeans(min(clusters, len(distinct)), n_init=restarts, random_state=seed)
+    means.set_params(n_clusters=min(means.n_clusters, len(distinct)))
     means.fit(distinct, sample_weight=weight.astype(np.float32))
     shares = np.eye(means.n_clusters)[means.labels_]
     variance = variance_scale * means.inertia_ / points.size
