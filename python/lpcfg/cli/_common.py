@@ -94,7 +94,12 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     -1
     """
     parser.add_argument(
-        "-j", "--jobs", type=int, default=-1, metavar="N", help="threads (default: all cores)"
+        "-j",
+        "--jobs",
+        type=int,
+        default=-1,
+        metavar="N",
+        help="the number of threads (default: one on each core)",
     )
 
 

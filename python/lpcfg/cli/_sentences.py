@@ -1,4 +1,4 @@
-"""Sentences as commands read them: one a line, words separated by spaces."""
+"""Read sentences: one per line, words separated by spaces."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lpcfg.treebank.sources import GZIP_MAGIC
 
 __all__ = ["read_sentences"]
 
-#: A line that is a tree and not a sentence: labels after brackets, and brackets at the end.
+#: A line that is a tree and not a sentence: labels after opening brackets, brackets at the end.
 TREE = re.compile(rb"\s*\(\S*\s*\(\S+ .*\)\)\s*$")
 
 

@@ -35,8 +35,12 @@ def add(commands: Commands) -> None:
         "model",
         help="a model file: a grammar with latent states by clustering, EM, split-merge or pivot",
     )
-    parser.add_argument("treebank", nargs="+", help="trees: files, folders, patterns, -")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write here, not to stdout")
+    parser.add_argument(
+        "treebank", nargs="+", help="trees: files, folders or patterns; - for standard input"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="the file to write (default: standard output)"
+    )
     parser.add_argument(
         "--binary", action="store_true", help="write binarised trees, as the model uses them"
     )

@@ -1,4 +1,4 @@
-"""``lpcfg parse``: sentences in, trees out."""
+"""``lpcfg parse``: parse sentences."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def add(commands: Commands) -> None:
     >>> add(argparse.ArgumentParser().add_subparsers())
     """
     parser = add_command(
-        commands, "parse", _parse, "parse sentences, one a line, words separated by spaces"
+        commands, "parse", _parse, "parse sentences, one per line, words separated by spaces"
     )
     parser.add_argument(
         "model",
@@ -58,7 +58,9 @@ def add(commands: Commands) -> None:
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--pretty", action="store_true", help="draw the trees")
-    form.add_argument("--json", action="store_true", help="one JSON object a line, with all spans")
+    form.add_argument(
+        "--json", action="store_true", help="one JSON object per line, with probabilities of spans"
+    )
     parser.add_argument(
         "-k", "--candidates", type=count, default=1, metavar="K",
         help="with --json, the K best trees",
@@ -90,7 +92,7 @@ def _parse(options: argparse.Namespace) -> None:
 def _parses(
     parser: SentenceParser, sentences: Iterable[list[str]], options: argparse.Namespace, typed: bool
 ) -> Iterator[Parse | None]:
-    """The parses of all lines, None for a blank one, so that lines stay in step."""
+    """The parses of all lines, None for a blank one, so that lines correspond."""
     filled: deque[bool] = deque()
 
     def nonblank() -> Iterator[list[str]]:
@@ -99,7 +101,7 @@ def _parses(
             if tokens:
                 yield tokens if options.tags else [escape(token) for token in tokens]
 
-    # Someone who types wants an answer after each line.
+    # Input that is typed is answered line by line.
     size = 1 if typed else BATCH
     tags: Iterable[Tags] | None = nonblank() if options.tags else None
     words = None if options.tags else nonblank()

@@ -1,4 +1,4 @@
-"""A bigram model with latent states, as an estimator."""
+"""The aggregate bigram model: a class-based bigram model with latent states."""
 
 from __future__ import annotations
 
@@ -30,14 +30,21 @@ class AggregateBigram:
 
     Saul & Pereira (1997); by EM, or by the pivot method of Cohen & Collins (2014).
 
-    ``n_states``: how many states.
-    ``min_count``: words seen less often are unknown words.
-    ``noise``: how far starts of EM are from the unigram model; large numbers are uniformly random.
-    ``restarts``: starts of EM, of which the best on held-out words, or in likelihood, counts.
-    ``max_iterations``, ``tolerance``, ``patience``: see :class:`~lpcfg.lm.aggregate_em.Stopping`.
-    ``pivot``: choices of the pivot method.
-    ``n_jobs``: threads, -1 for all cores; their number changes nothing in the result.
-    ``random_state``: the seed; the same seed gives the same model.
+    ``n_states``: the number of latent states.
+    ``min_count``: words seen less often are unknown words; default 2.
+    ``symmetry_breaking``: how much random starts of EM differ from the unigram model; default 1.
+    Large values give uniformly random starts.
+    ``restarts``: the number of random starts, of which the one with the best held-out likelihood,
+    or training likelihood, is kept; default 1.
+    ``max_iterations``, ``tolerance``, ``patience``: when EM stops; default 200, 1e-4 and 3. See
+    :class:`~lpcfg.lm.aggregate_em.Stopping`.
+    ``pivot``: the hyper-parameters of the pivot method.
+    ``n_jobs``: the number of threads, -1 (the default) for one on each core; the result does not
+    depend on it.
+    ``random_state``: the seed; the same seed gives the same model; default 0.
+    ``progress``: wraps the iterations, for a progress bar; by default there is none.
+
+    After :meth:`fit`, ``vocabulary_`` has the words and ``factors_`` the probabilities.
 
     >>> text = "a dog saw a cat and a cat saw a dog".split()
     >>> model = AggregateBigram(2).fit([text])
@@ -47,7 +54,7 @@ class AggregateBigram:
 
     n_states: int
     min_count: int = 2
-    noise: float = 1.0
+    symmetry_breaking: float = 1.0
     restarts: int = 1
     max_iterations: int = 200
     tolerance: float = 1e-4
@@ -60,17 +67,18 @@ class AggregateBigram:
     vocabulary_: Vocabulary = field(init=False, repr=False, compare=False)
     #: P(state | word) as rows, and P(word | state) as columns; the first row is of unknown words.
     factors_: Factors = field(init=False, repr=False, compare=False)
-    #: How many iterations of EM the parameters are due to.
+    #: The number of iterations of EM after which the parameters were taken.
     iterations_: int = field(init=False, repr=False, compare=False)
-    #: Means per word before each iteration, and on held-out words, before and after each.
+    #: Log-likelihoods per word before each iteration; of held-out words also after the last.
     log_likelihoods_: list[float] = field(init=False, repr=False, compare=False)
     held_out_log_likelihoods_: list[float] = field(init=False, repr=False, compare=False)
 
     def fit(self, corpus: Corpus, method: Method = "em", held_out: Corpus | None = None) -> Self:
-        """Estimate the model from stretches of text, each a sequence of words.
+        """Estimate the model from texts, each a sequence of words.
 
-        With held-out text the iteration of EM that is best for it counts, as it does without only
-        where nothing more is gained.
+        ``method``: ``"em"`` from random starts, the ``"pivot"`` method, or ``"pivot+em"``, EM that
+        starts from the result of the pivot method.
+        ``held_out``: texts on which the best iteration of EM is chosen.
 
         >>> model = AggregateBigram(2, min_count=1).fit([["ding", "dong", "ding"]], "pivot+em")
         >>> model.perplexity([["ding", "dong"]])
@@ -103,7 +111,7 @@ class AggregateBigram:
         if method == "em":
             for seed in np.random.SeedSequence(self.random_state).spawn(self.restarts):
                 generator = np.random.default_rng(seed)
-                yield random_start(counts, self.n_states, self.noise, generator)
+                yield random_start(counts, self.n_states, self.symmetry_breaking, generator)
         else:
             yield pivot_start(counts, self.n_states, self.pivot, self.random_state, self.n_jobs)
 
@@ -124,7 +132,7 @@ class AggregateBigram:
     def perplexity(self, corpus: Corpus) -> float:
         """The exponential of minus the mean log-probability of words, unknown ones left out.
 
-        The first word of each stretch of text has nothing before it and is not counted either.
+        The first word of each text is not scored either.
 
         >>> model = AggregateBigram(1).fit(["a rose is a rose is a rose".split()])
         >>> round(model.perplexity([["a", "rose", "is", "an", "iris"]]), 3)
@@ -147,7 +155,7 @@ class AggregateBigram:
         counts = self.vocabulary_.count_bigrams(corpus).tocoo()
         known = counts.coords[1] != UNKNOWN
         if not known.any():
-            raise InputError("the text has no known word after another to score")
+            raise InputError("the text has no known word that follows another word")
         coordinates = tuple(column[known] for column in counts.coords)
         return scipy.sparse.coo_array((counts.data[known], coordinates), counts.shape).tocsr()
 

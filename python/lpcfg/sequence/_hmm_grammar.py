@@ -1,4 +1,4 @@
-"""A hidden Markov model as an L-PCFG.
+"""A hidden Markov model as a right-branching L-PCFG.
 
 The states of the HMM are latent states of three symbols: S, the rest of a sentence from a word
 that is not the last one, and X, the tag of a word, once for all but the last word and once for
@@ -33,7 +33,7 @@ _SYMBOLS = (
 def right_branching(
     parameters: HMMParameters, words: Sequence[str], unknown: bool = False
 ) -> Grammar:
-    """The grammar; with ``unknown``, unknown words tell nothing and have probability one.
+    """The grammar; with ``unknown``, unknown words have the emission probability 1 in all states.
 
     >>> parameters = HMMParameters.checked([1.0], [[0.5]], [[0.9, 0.1]], ends=[0.5])
     >>> grammar = right_branching(parameters, ["ha", "ho"])
@@ -57,7 +57,7 @@ def right_branching(
     states = np.arange(n_states)
     # The states of S and of its word are the same: most of a tensor is zero.
     positions = (states[:, None] * (n_states + 1) * n_states + states).ravel()
-    lexicon, profiles = _lexicon(parameters.emissions, words, unknown)
+    lexicon, ratios = _lexicon(parameters.emissions, words, unknown)
     entries = len(lexicon.symbols)
     return Grammar(
         symbols=_SYMBOLS,
@@ -78,7 +78,7 @@ def right_branching(
             binary_positions=np.tile(positions if n_states > 1 else positions[:0], 2).astype(
                 np.uint32
             ),
-            profiles=profiles.astype(np.float32).ravel(),
+            profiles=ratios.astype(np.float32).ravel(),
             profile_symbols=lexicon.symbols.astype(np.uint32),
             entry_profiles=np.arange(entries, dtype=np.uint32),
             tag_emissions=np.repeat(np.array([0, 1, 1], dtype=np.float32), n_states),
@@ -90,7 +90,7 @@ def right_branching(
 def _lexicon(
     emissions: NDArray[np.float64], words: Sequence[str], unknown: bool
 ) -> tuple[Lexicon, NDArray[np.float64]]:
-    """An entry for each word and each of its two symbols, and the entries' profiles."""
+    """A lexicon entry for each word and each of its two symbols, and their emission ratios."""
     means = emissions.mean(axis=0)
     possible = np.append(means > 0, unknown)
     probabilities = np.append(means, 1.0)[possible]
