@@ -35,7 +35,7 @@ def folder(tmp_path_factory):
     trees = [f"{tree}\n" for tree in embedded_trees(300)]
     (folder / "train.mrg").write_text("".join(trees[:250]), "utf-8")
     (folder / "dev.mrg").write_text("".join(trees[250:]), "utf-8")
-    (folder / "full_count").mkdir()
+    (folder / "many").mkdir()
     (folder / "sentences.txt").write_text("The dog saw him .\n", "utf-8")
     return folder
 

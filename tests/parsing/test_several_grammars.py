@@ -150,7 +150,7 @@ def test_grammars_that_cannot_parse_together(grammars):
 @pytest.fixture
 def folder(grammars, tmp_path):
     """A folder of three models and other things, and a treebank beside it."""
-    many = tmp_path / "full_count"
+    many = tmp_path / "many"
     many.mkdir()
     for number, grammar in enumerate(grammars):
         save(grammar, many / f"{number}.lpcfg")
