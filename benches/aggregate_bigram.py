@@ -23,7 +23,7 @@ PAPER = {
 
 # What each row of the table is: a method, and options of the model.
 ROWS = {
-    "EM, uniformly random starts": ("em", {"noise": 1e6}),
+    "EM, uniformly random starts": ("em", {"symmetry_breaking": 1e6}),
     "EM": ("em", {}),
     "pivot": ("pivot", {}),
     "pivot+EM": ("pivot+em", {}),

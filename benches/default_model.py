@@ -18,7 +18,7 @@ from lpcfg import (
     load,
     save,
 )
-from lpcfg.datasets.embedded import default_model
+from lpcfg.datasets.embedded import embedded_models
 from lpcfg.treebank.reader import ReadReport, read_forest
 
 GENRES = ("academic", "bio", "court", "interview", "news", "voyage")
@@ -57,7 +57,7 @@ def main():
     rounded = grammar.lexicon.probabilities.astype(np.float32).astype(np.float64)
     lexicon = replace(grammar.lexicon, probabilities=rounded)
     grammar = replace(grammar, latent=latent, lexicon=lexicon)
-    path = default_model()
+    path = embedded_models()["english"]
     save(grammar, path)
     print(f"{grammar}\n{path.name}: {path.stat().st_size / 1e6:.2f} MB")
     for name in ("gum", "craft"):

@@ -61,6 +61,9 @@ from .errors import (
     ModelFileError as ModelFileError,
 )
 from .errors import (
+    NotAModelError as NotAModelError,
+)
+from .errors import (
     TreebankError as TreebankError,
 )
 from .estimators.base import Transformed as Transformed
@@ -85,11 +88,8 @@ from .inspection.annotation import annotate_states as annotate_states
 from .inspection.annotation import show_states as show_states
 from .inspection.explanation import StateExplanation as StateExplanation
 from .inspection.explanation import explain_states as explain_states
-from .io.grammar_file import load as load
-from .io.grammar_file import load_many as load_many
-from .io.grammar_file import save as save
-from .io.parser_file import load_parser as load_parser
-from .io.parser_file import save_parser as save_parser
+from .io.models import load as load
+from .io.models import save as save
 from .lexicon.options import LexiconOptions as LexiconOptions
 from .parsing.base import BaseParser as BaseParser
 from .parsing.ensemble import Ensemble as Ensemble

@@ -25,6 +25,7 @@ __all__ = [
     "crf_template_version",
     "decode_spans",
     "invert_table",
+    "model_file_bytes",
     "nearest_mixtures",
     "span_marginals",
     "surface_vocabulary",
@@ -38,12 +39,16 @@ __version__: str
 
 @final
 class ModelFile:
-    """A model file, mapped into memory and validated."""
+    """A model file, mapped or read into memory, and validated."""
 
     def __new__(cls, path: str | PathLike[str]) -> ModelFile: ...
+    @staticmethod
+    def from_bytes(data: bytes) -> ModelFile:
+        """A model file from its bytes, as ``model_file_bytes`` returns them, after validation."""
+
     @property
     def path(self) -> str:
-        """The path the file was opened with."""
+        """The path the file was opened with, or ``<bytes>``."""
 
     @property
     def json(self) -> str:
@@ -77,6 +82,12 @@ def write_model_file(
 
     Equal contents give equal bytes.
     """
+
+def model_file_bytes(arrays: dict[str, npt.NDArray[Any]], json: str) -> bytes:
+    """The bytes that :func:`write_model_file` would write to a file."""
+
+#: The version of the feature templates of conditional random fields.
+crf_template_version: int
 
 # Parsing
 
@@ -153,9 +164,6 @@ class SurfaceModel:
         labels: npt.NDArray[np.uint32],
         weights: npt.NDArray[np.float32],
     ) -> SurfaceModel: ...
-
-# The version of the feature templates of the CRF, which model files store.
-crf_template_version: int
 
 def surface_vocabulary(
     words: Sequence[str], counts: npt.NDArray[np.uint32]

@@ -18,9 +18,7 @@ from lpcfg import (
     embedded_trees,
     evaluate,
     load,
-    load_parser,
     save,
-    save_parser,
 )
 from lpcfg.cli.main import main
 from lpcfg.grammar.crf_weights import CRFWeights
@@ -230,9 +228,9 @@ def test_a_span_parser_is_saved_as_a_parser(decoder, tmp_path):
     options = {"epochs": 1, "bits": 14, "n_jobs": 1}
     parser = CRFParser(**options, decoder=decoder).fit(Treebank.from_trees(embedded_trees()))
     words = [tree.words() for tree in embedded_trees()[:20]]
-    save_parser(parser, tmp_path / "alone")
-    loaded = load_parser(tmp_path / "alone", decoder=decoder)
+    save(parser, tmp_path / "alone")
+    loaded = Parser.load(tmp_path / "alone", decoder=decoder)
     assert list(loaded.parse_many(words=words)) == list(parser.parse_many(words=words))
-    save_parser(Ensemble([parser]), tmp_path / "among")
-    (member,) = load_parser(tmp_path / "among").members
+    save(Ensemble([parser]), tmp_path / "among")
+    (member,) = Parser.load(tmp_path / "among").members
     assert list(member.parse_many(words=words)) == list(parser.parse_many(words=words))

@@ -132,7 +132,7 @@ def test_models_take_turns_with_trees_features_and_noise(tmp_path):
     times = [file.stat().st_mtime_ns for file in files]
     assert family.train(BANK, tmp_path) == files
     assert [file.stat().st_mtime_ns for file in files] == times
-    joint = lpcfg.Ensemble(lpcfg.load_many(tmp_path))
+    joint = lpcfg.Ensemble(lpcfg.load(tmp_path))
     assert len(joint.members) == 2
     joint.parse(words=["It", "rained", "."])
 
@@ -175,14 +175,14 @@ def test_what_is_interrupted_is_whole_or_not_there(tmp_path, jobs):
         replace(family, progress=interrupt).train(BANK, tmp_path)
     left = sorted(tmp_path.iterdir())
     assert 2 <= len(left) < 6
-    assert len(lpcfg.load_many(tmp_path)) == len(left)
-    assert len(family.train(BANK, tmp_path)) == len(lpcfg.load_many(tmp_path)) == 6
+    assert len(lpcfg.load(tmp_path)) == len(left)
+    assert len(family.train(BANK, tmp_path)) == len(lpcfg.load(tmp_path)) == 6
 
 
 def test_saved_models_are_those_of_fit(tmp_path):
     family = NoisyModels(CLUSTERING, kinds=("dropout",), models=2).fit(BANK)
     family.train(BANK, tmp_path)
-    for saved, fitted in zip(lpcfg.load_many(tmp_path), family.grammars_, strict=True):
+    for saved, fitted in zip(lpcfg.load(tmp_path), family.grammars_, strict=True):
         assert saved.latent.binary.tobytes() == fitted.latent.binary.tobytes()
 
 
@@ -230,7 +230,7 @@ def test_what_is_interrupted_in_several_forms_is_whole_or_not_there(tmp_path):
     family = NoisyModels(CLUSTERING, models=6, transforms=SIDES, n_jobs=3, progress=interrupt)
     with pytest.raises(KeyboardInterrupt):
         family.train(BANK, tmp_path)
-    assert len(lpcfg.load_many(tmp_path)) == len(list(tmp_path.iterdir()))
+    assert len(lpcfg.load(tmp_path)) == len(list(tmp_path.iterdir()))
 
 
 @pytest.mark.parametrize("options", [{"kinds": ()}, {"sigmas": ()}, {"models": 0}])

@@ -10,6 +10,7 @@ from lpcfg import (
     Grammar,
     LexiconOptions,
     ModelFileError,
+    NotAModelError,
     Parser,
     PCFGEstimator,
     Transform,
@@ -19,8 +20,13 @@ from lpcfg import (
     load,
     save,
 )
-from lpcfg.io.grammar_file import is_model_file
-from lpcfg.io.model_file import ModelFile, pack_strings, read_document, write_model_file
+from lpcfg.io.model_file import (
+    ModelFile,
+    is_model_file,
+    pack_strings,
+    read_document,
+    write_model_file,
+)
 from support.grammars import WEATHER, embedded_grammar
 
 SENTENCES = [
@@ -105,7 +111,7 @@ def test_a_model_file_is_recognised(tmp_path):
 def test_missing_files_and_folders(tmp_path):
     with pytest.raises(FileNotFoundError):
         load(tmp_path / "missing.lpcfg")
-    with pytest.raises(IsADirectoryError):
+    with pytest.raises(NotAModelError, match="there are no model files in this folder"):
         load(tmp_path)
     with pytest.raises(FileNotFoundError):
         save(Grammar.from_string(WEATHER), tmp_path / "missing" / "model.lpcfg")
@@ -180,7 +186,7 @@ def test_wrong_types_in_the_document(contents, tmp_path, name, value):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"kind": "lexicon"}, "holds a lexicon, not a grammar"),
+        ({"kind": "lexicon"}, "holds a lexicon, which cannot be loaded"),
         ({"symbols": [["S"]]}, "not a symbol of four parts"),
         ({"symbols": [[[], [], None, False]]}, "a symbol needs a label"),
         ({"symbols": [[[1], [], None, False]]}, "labels must be lists of strings"),

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from lpcfg.cli.main import main
 from lpcfg.errors import InputError, ModelFileError
 from lpcfg.grammar.grammar import Grammar
-from lpcfg.io.grammar_file import save
+from lpcfg.io import save
 from lpcfg.lm import AggregateBigram, PivotOptions, Vocabulary
 from lpcfg.lm.aggregate_em import Stopping, random_start, refine
 from lpcfg.lm.aggregate_pivot import pivot_start
 
 SENTENCE = "the dog saw the cat and the cat saw the bird and the bird sang"
 TEXT = SENTENCE.split()
-EXACT = PivotOptions(kappa=0, anchor_share=0.05, smoothing=0, leaning=0, iterations=100)
+EXACT = PivotOptions(kappa=0, anchor_share=0.05, smoothing=0, backoff=0, iterations=100)
 
 
 def true_model(states, words):
@@ -46,9 +46,9 @@ def distance(factors, truth):
 
 @settings(max_examples=20)
 @given(st.integers(1, 6), st.integers(0, 1000), st.floats(0.01, 100))
-def test_likelihood_never_falls_and_distributions_stay_so(states, seed, noise):
+def test_likelihood_never_falls_and_distributions_stay_so(states, seed, symmetry_breaking):
     counts, _ = sample(500, seed)
-    start = random_start(counts, states, noise, np.random.default_rng(seed))
+    start = random_start(counts, states, symmetry_breaking, np.random.default_rng(seed))
     found = refine(counts, start, Stopping(25, tolerance=-np.inf))
     assert len(found.log_likelihoods) == found.iterations == 25
     assert np.diff(found.log_likelihoods).min() > -1e-5
@@ -92,9 +92,9 @@ def test_pivot_recovers_parameters_up_to_a_permutation():
     assert errors[1] < errors[0] / 4
 
 
-def test_strong_leaning_makes_all_words_alike():
+def test_strong_backoff_makes_all_words_alike():
     counts, _ = sample(20_000, seed=2)
-    found = pivot_start(counts, 3, replace(EXACT, leaning=1e9), seed=0)
+    found = pivot_start(counts, 3, replace(EXACT, backoff=1e9), seed=0)
     np.testing.assert_allclose(found.states, np.tile(found.states[0], (20, 1)), atol=1e-4)
     loose = pivot_start(counts, 3, EXACT, seed=0)
     assert np.ptp(loose.states, axis=0).min() > 0.5
@@ -181,7 +181,7 @@ def test_wrong_arguments_are_explained(options, arguments, message):
         AggregateBigram(**{"n_states": 2, **options}).fit(**{"corpus": [TEXT], **arguments})
 
 
-@pytest.mark.parametrize("option", ["dimensions", "iterations", "kappa", "anchor_share", "leaning"])
+@pytest.mark.parametrize("option", ["dimensions", "iterations", "kappa", "anchor_share", "backoff"])
 def test_wrong_choices_of_the_pivot_method_are_explained(option):
     with pytest.raises(InputError, match=option):
         PivotOptions(**{option: -1})

@@ -216,8 +216,8 @@ def test_hierarchies_are_saved_whole(grammars: list[lpcfg.Grammar], tmp_path: Pa
     reranker = lpcfg.Reranker([(estimator, left)], folds=2, candidates=4, min_count=1).fit(treebank)
     members = [reranker, Ensemble(grammars[:2], decoder="max-recall"), Parser(grammars[4])]
     ensemble = Ensemble(members, combine="trees", weights=[1, 2, 0.5])
-    lpcfg.save_parser(ensemble, tmp_path / "model")
-    loaded = lpcfg.load_parser(tmp_path / "model")
+    lpcfg.save(ensemble, tmp_path / "model")
+    loaded = Parser.load(tmp_path / "model")
     assert loaded.summary().splitlines()[0] == ensemble.summary().splitlines()[0]
     words = [tree.words() for tree in lpcfg.embedded_trees()][:20]
     found = loaded.analyze_many(words=words, candidates=3)
@@ -234,7 +234,7 @@ def test_folders_of_different_grammars_parse_together(
     trees = list(lpcfg.embedded_trees())[:10]
     treebank.write_text("".join(f"{tree}\n" for tree in trees), "utf-8")
     assert main(["eval", str(models), str(treebank), "--combine", "trees"]) == 0
-    lpcfg.save_parser(Ensemble(grammars[:2]), tmp_path / "ensemble")
+    lpcfg.save(Ensemble(grammars[:2]), tmp_path / "ensemble")
     ensemble = str(tmp_path / "ensemble")
     assert main(["eval", ensemble, str(treebank)]) == 0
     assert main(["eval", ensemble, str(treebank), "--combine", "trees"]) == 1
@@ -244,11 +244,11 @@ def test_folders_of_different_grammars_parse_together(
 
 
 def test_damaged_ensembles_are_refused(grammars: list[lpcfg.Grammar], tmp_path: Path) -> None:
-    lpcfg.save_parser(Ensemble(grammars[:1]), tmp_path)
+    lpcfg.save(Ensemble(grammars[:1]), tmp_path)
     member = {"folder": "1", "options": {}}
     document = {"kind": "ensemble", "combine": "trees", "weights": [1.0], "members": [member]}
     write_model_file(tmp_path / "ensemble.lpcfg", {}, document)
-    assert isinstance(lpcfg.load_parser(tmp_path), Ensemble)
+    assert isinstance(Parser.load(tmp_path), Ensemble)
     for changed, message in [
         ({"kind": "reranker"}, "holds a reranker"),
         ({"members": [{"folder": "..", "options": {}}]}, "not a folder"),
@@ -264,9 +264,9 @@ def test_damaged_ensembles_are_refused(grammars: list[lpcfg.Grammar], tmp_path: 
     ]:
         write_model_file(tmp_path / "ensemble.lpcfg", {}, document | changed)
         with pytest.raises(ModelFileError, match=message):
-            lpcfg.load_parser(tmp_path)
+            Parser.load(tmp_path)
     with pytest.raises(InputError, match="leave out decoder"):
-        lpcfg.load_parser(tmp_path, decoder="max-f1")
+        Parser.load(tmp_path, decoder="max-f1")
 
 
 @pytest.mark.parametrize(
@@ -289,9 +289,9 @@ def test_arguments_are_checked(
 
 def test_what_cannot_be_saved_is_refused(grammars: list[lpcfg.Grammar], tmp_path: Path) -> None:
     with pytest.raises(InputError, match="Fixed"):
-        lpcfg.save_parser(Fixed(LOW), tmp_path)
+        lpcfg.save(Fixed(LOW), tmp_path)
     with pytest.raises(InputError, match="Fixed"):
-        lpcfg.save_parser(Ensemble([grammars[4], Ensemble([Fixed(LOW)])]), tmp_path / "model")
+        lpcfg.save(Ensemble([grammars[4], Ensemble([Fixed(LOW)])]), tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
 
@@ -299,11 +299,15 @@ def test_nothing_is_saved_among_other_files(grammars: list[lpcfg.Grammar], tmp_p
     """What is left there of another parser would become part of this one."""
     treebank = Treebank.from_trees(lpcfg.embedded_trees())
     reranker = lpcfg.Reranker([lpcfg.PCFGEstimator()], folds=2, candidates=4).fit(treebank)
-    parsers = [Ensemble(grammars[:3]), Ensemble(grammars[:2]), Parser(grammars[0]), reranker]
-    lpcfg.save_parser(parsers[0], tmp_path / "model")
+    together = Parser([grammars[0], grammars[2]])
+    parsers = [Ensemble(grammars[:3]), Ensemble(grammars[:2]), together, reranker]
+    lpcfg.save(parsers[0], tmp_path / "model")
     for parser in parsers:
         with pytest.raises(InputError, match="something already"):
-            lpcfg.save_parser(parser, tmp_path / "model")
-    loaded = lpcfg.load_parser(tmp_path / "model")
+            lpcfg.save(parser, tmp_path / "model")
+    # One grammar is a file, and no file replaces a folder.
+    with pytest.raises(IsADirectoryError):
+        lpcfg.save(Parser(grammars[0]), tmp_path / "model")
+    loaded = Parser.load(tmp_path / "model")
     assert isinstance(loaded, Ensemble)
     assert loaded.weights == [2, 1]

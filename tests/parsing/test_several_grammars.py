@@ -16,7 +16,7 @@ from lpcfg import (
     SpectralEstimator,
     Treebank,
     embedded_trees,
-    load_many,
+    load,
     save,
 )
 from lpcfg.cli.main import main
@@ -152,7 +152,7 @@ def test_grammars_that_cannot_parse_together(grammars):
 @pytest.fixture
 def folder(grammars, tmp_path):
     """A folder of three models and other things, and a treebank beside it."""
-    many = tmp_path / "full_count"
+    many = tmp_path / "many"
     many.mkdir()
     for number, grammar in enumerate(grammars):
         save(grammar, many / f"{number}.lpcfg")
@@ -163,25 +163,25 @@ def folder(grammars, tmp_path):
 
 
 def test_folders_of_models_are_loaded_in_order(grammars, folder):
-    loaded = load_many(folder)
+    loaded = load(folder)
     assert len(loaded) == 3
     for grammar, expected in zip(loaded, grammars, strict=True):
         assert np.array_equal(grammar.latent.binary, expected.latent.binary)
-    (alone,) = load_many(folder / "1.lpcfg")
+    alone = load(folder / "1.lpcfg")
     assert np.array_equal(alone.latent.binary, grammars[1].latent.binary)
 
 
 def test_a_folder_without_models_is_refused(tmp_path):
     with pytest.raises(ModelFileError, match="there are no model files in this folder"):
-        load_many(tmp_path)
+        load(tmp_path)
     with pytest.raises(FileNotFoundError):
-        load_many(tmp_path / "missing")
+        load(tmp_path / "missing")
 
 
 def test_a_damaged_model_in_a_folder_is_named(folder):
     (folder / "1.lpcfg").write_bytes(b"broken")
     with pytest.raises(ModelFileError, match=r"1\.lpcfg: this is no model file"):
-        load_many(folder)
+        load(folder)
     assert main(["show", str(folder)]) == 1
 
 

@@ -232,7 +232,7 @@ def test_the_command_line_trains_and_uses_rerankers(
     assert main(["show", model]) == 0
     assert "over 4 candidates" in capsys.readouterr().out
     assert main(["eval", model, str(treebank), "--decoder", "viterbi"]) == 1
-    assert "leave out --decoder" in capsys.readouterr().err
+    assert "leave out decoder" in capsys.readouterr().err
 
 
 def test_nothing_is_learnt_where_there_is_no_choice() -> None:

@@ -269,7 +269,7 @@ def test_ten_thousand_symbols_do_not_underflow():
 
 def test_unknown_symbols_tell_nothing():
     hmm = known()
-    with pytest.raises(InputError, match="sequence 2, place 1: 'x' was never seen"):
+    with pytest.raises(InputError, match="sequence 2, position 1: 'x' was never seen"):
         hmm.predict([["a"], ["x"]])
     hmm.set_params(unknown="ignore")
     np.testing.assert_allclose(hmm.score([["x"]]), 0.0, atol=1e-12)
@@ -398,7 +398,7 @@ def test_files_that_hold_no_hmm(tmp_path):
         HMM.load(path)
     known().save(path)
     with pytest.raises(ModelFileError, match="holds a hidden Markov model, not a grammar"):
-        lpcfg.load(path)
+        lpcfg.load(path, lpcfg.Grammar)
 
 
 @pytest.mark.parametrize(
@@ -448,8 +448,8 @@ def test_damaged_files_are_refused(tmp_path, name, change, message):
         ({"n_states": 2}, [], None, "no sequences"),
         ({"n_states": 2}, [["a"], []], None, "sequence 2 is empty"),
         ({"n_states": 2}, ["a b"], None, "sequence 1 must be a list"),
-        ({"n_states": 2}, [["a", 1]], None, "all strings or all whole numbers"),
-        ({"n_states": 2}, [[0.5]], None, "all strings or all whole numbers"),
+        ({"n_states": 2}, [["a", 1]], None, "all strings or all integers"),
+        ({"n_states": 2}, [[0.5]], None, "all strings or all integers"),
         ({}, [["a", "b"]], [["X"]], "sequence 1 has 2 symbols but 1 states"),
         ({}, [["a"], ["b"]], [["X"]], "2 sequences, but the states of 1"),
         ({}, [["a"]], ["X"], "states 1 must be a list"),

@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from lpcfg import HMM, InputError, ModelFileError, SpectralHMM
 from lpcfg.io.model_file import ModelFile, read_document, write_model_file
 from lpcfg.sequence._hmm_parameters import HMMParameters
-from lpcfg.sequence._observable_operators import ObservableOperators, Triples
+from lpcfg.sequence.spectral_hmm import ObservableOperators, Triples
 
 STATES, SYMBOLS = 3, 5
 

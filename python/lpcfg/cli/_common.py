@@ -1,4 +1,4 @@
-"""What several subcommands have in common: their options, their messages and progress."""
+"""What several commands share: options, their types, messages and progress bars."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from typing import Any, TypeAlias, TypeVar
 from tqdm import tqdm
 
 from lpcfg.errors import InputError
-from lpcfg.io.parser_file import holds_parser, load_parser
 from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.options import COMBINATIONS, DECODERS, MEMORY, Pruning
+from lpcfg.parsing.parser import Parser
 
 __all__ = [
     "Commands",
@@ -27,7 +27,7 @@ __all__ = [
     "check_target",
     "count",
     "given",
-    "model_parser",
+    "load_parser",
     "number",
     "one_of",
     "progress",
@@ -42,7 +42,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 def add_command(
     commands: Commands, name: str, run: Callable[[argparse.Namespace], None], about: str
 ) -> argparse.ArgumentParser:
-    """Declare a subcommand that ``run`` carries out.
+    """Declare a command that ``run`` carries out.
 
     >>> parser = argparse.ArgumentParser()
     >>> _ = add_command(parser.add_subparsers(), "greet", lambda options: print("hello"), "greets")
@@ -55,12 +55,12 @@ def add_command(
     return parser
 
 
-#: The largest number of anything that an argument can ask for.
+#: The largest integer that an argument may be.
 MOST = 10**9
 
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--quiet``, which :func:`say` and :func:`progress` obey.
+    """Declare ``--quiet``, which turns off :func:`say` and :func:`progress`.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_quiet(parser)
@@ -82,7 +82,7 @@ def add_on_error(parser: argparse.ArgumentParser) -> None:
         "--on-error",
         choices=("raise", "skip"),
         default="raise",
-        help="what to do with malformed trees: stop (the default), or leave them out and say so",
+        help="what to do with malformed trees: stop (the default), or skip and count them",
     )
 
 
@@ -95,7 +95,12 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
     -1
     """
     parser.add_argument(
-        "-j", "--jobs", type=int, default=-1, metavar="N", help="threads (default: all cores)"
+        "-j",
+        "--jobs",
+        type=int,
+        default=-1,
+        metavar="N",
+        help="the number of threads (default: one on each core)",
     )
 
 
@@ -110,12 +115,8 @@ def add_seed(parser: argparse.ArgumentParser, about: str) -> None:
     parser.add_argument("--seed", type=count, default=0, metavar="N", help=f"{about} (default: 0)")
 
 
-#: What the parser does unless it is told otherwise.
-_PARSING = (DECODERS[0], COMBINATIONS[0], Pruning())
-
-
 def add_parsing(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the parser.
+    """Declare the options of :class:`lpcfg.Parser`; those that are not given are None.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_parsing(parser)
@@ -125,22 +126,19 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--decoder",
         choices=DECODERS,
-        default=DECODERS[0],
         help="what the best tree maximises: the expected F1 of its brackets, the expected number "
-        "of right nodes, the product of the posteriors of its rules, or its probability "
+        "of correct nodes, the product of the posteriors of its rules, or its probability "
         f"(default: {DECODERS[0]})",
     )
     parser.add_argument(
         "--combine",
         choices=COMBINATIONS,
-        default=COMBINATIONS[0],
-        help="what of several models is brought together: posteriors, or each one's best tree "
-        f"(default: {COMBINATIONS[0]})",
+        help="how several models are combined: by the posteriors of labelled spans, or by the best "
+        f"tree of each (default: {COMBINATIONS[0]})",
     )
     parser.add_argument(
         "--prune",
         type=_thresholds,
-        default=Pruning(),
         metavar="P[,P]",
         help="posteriors below which the chart is pruned, after the coarse and the fine pass; "
         f"0 for an exact search (default: {Pruning().coarse:g},{Pruning().fine:g})",
@@ -150,33 +148,27 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
         type=count,
         default=MEMORY >> 20,
         metavar="MB",
-        help="what the charts of a sentence may take; where that is too little, more is pruned "
+        help="the limit on the charts of a sentence; more is pruned where they would exceed it "
         f"(default: {MEMORY >> 20})",
     )
     add_jobs(parser)
 
 
-def model_parser(path: str | PathLike[str], options: argparse.Namespace) -> BaseParser:
-    """The parser that the options of :func:`add_parsing` ask for, of a model or a folder of models.
-
-    Rerankers and ensembles are folders of models too, and parse as they were made.
+def load_parser(path: str | PathLike[str], options: argparse.Namespace) -> BaseParser:
+    """Load the parser at a path with the options of :func:`add_parsing`.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_parsing(parser)
-    >>> model_parser("missing.lpcfg", parser.parse_args([]))
+    >>> load_parser("missing.lpcfg", parser.parse_args([]))
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
     """
-    common = {"memory": options.memory << 20, "n_jobs": options.jobs}
-    if not holds_parser(path):
-        own = {"decoder": options.decoder, "combine": options.combine, "prune": options.prune}
-        return load_parser(path, **common, **own)
-    if (options.decoder, options.combine, options.prune) != _PARSING:
-        raise InputError(
-            f"{path}: a reranker or an ensemble parses as it was made; leave out --decoder, "
-            "--combine and --prune"
-        )
-    return load_parser(path, **common)
+    return Parser.load(
+        path,
+        memory=options.memory << 20,
+        n_jobs=options.jobs,
+        **given(decoder=options.decoder, combine=options.combine, prune=options.prune),
+    )
 
 
 def _thresholds(text: str) -> Pruning:
@@ -191,18 +183,18 @@ def _thresholds(text: str) -> Pruning:
 
 
 def count(text: str) -> int:
-    """Read a number of things from an argument.
+    """A type of arguments: a non-negative integer.
 
     >>> count("3")
     3
     """
     if not text.isdecimal() or int(text) > MOST:
-        raise argparse.ArgumentTypeError(f"expected a whole number from 0 to {MOST}, not {text!r}")
+        raise argparse.ArgumentTypeError(f"expected an integer from 0 to {MOST}, not {text!r}")
     return int(text)
 
 
 def number(text: str) -> float:
-    """Read a number from an argument.
+    """A type of arguments: a real number.
 
     >>> number("0.5")
     0.5
@@ -256,24 +248,24 @@ def given(**options: object) -> dict[str, Any]:
 
 
 def check_target(target: Path, inputs: Iterable[str]) -> None:
-    """Complain about a file that should not be written, before work is put into its content.
+    """Raise an :class:`InputError` about a file that cannot be written, before any work is done.
 
     >>> check_target(Path("missing", "model.lpcfg"), [])
     Traceback (most recent call last):
     lpcfg.errors.InputError: missing/model.lpcfg: there is no folder missing; make it first
     """
     if target.is_dir():
-        raise InputError(f"{target}: this is a folder; name a file to write")
+        raise InputError("this is a folder; name a file to write", argument=target)
     if not target.parent.is_dir():
-        raise InputError(f"{target}: there is no folder {target.parent}; make it first")
+        raise InputError(f"there is no folder {target.parent}; make it first", argument=target)
     if target.exists() and any(Path(name).exists() and target.samefile(name) for name in inputs):
-        raise InputError(f"{target}: this is an input; name another file to write")
+        raise InputError("this is an input; name another file to write", argument=target)
 
 
 def progress(
     items: Iterable[T], quiet: bool, total: int | None = None, unit: str = " sentences"
 ) -> Iterable[T]:
-    """Show a progress bar on a terminal while going through things.
+    """Iterate over items with a progress bar, if standard error is a terminal.
 
     >>> list(progress("ab", quiet=True))
     ['a', 'b']
@@ -285,7 +277,7 @@ def progress(
 
 
 def say(text: str, quiet: bool) -> None:
-    """Tell the user something that is not the result.
+    """Print a message to standard error, unless the user wants none.
 
     >>> say("nothing", quiet=True)
     """

@@ -20,7 +20,7 @@ from lpcfg.estimators.pivot.estimator import PivotEstimator
 from lpcfg.estimators.spectral.estimator import SpectralCut, SpectralEstimator
 from lpcfg.grammar.crf_weights import Loss
 from lpcfg.grammar.grammar import Grammar
-from lpcfg.io.grammar_file import load, save
+from lpcfg.io import load, save
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.treebank.transform import Transform
 

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from lpcfg.cli._common import count, given, number, progress, say, several
-from lpcfg.errors import InputError
+from lpcfg.errors import InputError, ModelFileError
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.clustering.estimator import ClusteringEstimator
 from lpcfg.estimators.features.noise import NOISE_KINDS
 from lpcfg.estimators.noisy_models import NoisyModels, projecting
-from lpcfg.io.parser_file import holds_parser
+from lpcfg.io import examine
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
@@ -60,13 +60,21 @@ def check_folder(target: Path) -> None:
     """
     if target.exists() and not target.is_dir():
         raise InputError(f"{target}: this is a file; name a folder for the models")
-    if holds_parser(target):
+    if _kind(target) in ("reranker", "ensemble"):
         raise InputError(
             f"{target}: this is the folder of a reranker or an ensemble, which would not use "
             "other models; name another folder"
         )
     if not target.parent.is_dir():
         raise InputError(f"{target}: there is no folder {target.parent}; make it first")
+
+
+def _kind(folder: Path) -> str | None:
+    """The kind of model that a folder holds, if it holds one."""
+    try:
+        return examine(folder).kind
+    except (FileNotFoundError, ModelFileError):
+        return None
 
 
 def train_family(family: NoisyModels, treebank: Treebank, target: Path, quiet: bool) -> None:

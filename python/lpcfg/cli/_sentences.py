@@ -1,4 +1,4 @@
-"""Sentences as commands read them: one a line, words separated by spaces."""
+"""Read sentences: one per line, words separated by spaces."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from pathlib import Path
 from typing import BinaryIO, cast
 
 from lpcfg.errors import InputError
-from lpcfg.io.grammar_file import is_model_file
+from lpcfg.io.model_file import is_model_file
 from lpcfg.treebank.sources import GZIP_MAGIC
 
 __all__ = ["read_sentences"]
 
-#: A line that is a tree and not a sentence: labels after brackets, and brackets at the end.
+#: A line that is a tree and not a sentence: labels after opening brackets, brackets at the end.
 TREE = re.compile(rb"\s*\(\S*\s*\(\S+ .*\)\)\s*$")
 
 
@@ -29,13 +29,14 @@ def read_sentences(name: str) -> Iterator[list[str]]:
     FileNotFoundError: [Errno 2] No such file or directory: 'missing.txt'
     """
     if name != "-" and is_model_file(name):
-        raise InputError(f"{name}: a model file, where sentences were expected")
+        raise InputError("a model file, where sentences were expected", argument=name)
     with nullcontext(sys.stdin.buffer) if name == "-" else _open(Path(name)) as file:
         for number, line in enumerate(file, start=1):
             if number == 1 and TREE.match(line):
                 raise InputError(
-                    f"{name}: these are trees, where sentences were expected; "
-                    "lpcfg eval parses the sentences of a treebank"
+                    "these are trees, where sentences were expected; "
+                    "lpcfg eval parses the sentences of a treebank",
+                    argument=name,
                 )
             try:
                 # As bytes, because white space of other scripts may be part of a word.
@@ -44,8 +45,8 @@ def read_sentences(name: str) -> Iterator[list[str]]:
             except UnicodeDecodeError:
                 source = "<stdin>" if name == "-" else name
                 raise InputError(
-                    f"{source}:{number}: the text is not UTF-8; convert it first, for example "
-                    "with iconv -t UTF-8"
+                    "the text is not UTF-8; convert it first, for example with iconv -t UTF-8",
+                    argument=f"{source}:{number}",
                 ) from None
 
 

@@ -15,8 +15,9 @@ from lpcfg.cli._common import (
     check_target,
     say,
 )
+from lpcfg.grammar.grammar import Grammar
 from lpcfg.inspection.annotation import annotate_states, show_states
-from lpcfg.io.grammar_file import load
+from lpcfg.io import load
 from lpcfg.treebank.reader import ReadReport
 from lpcfg.treebank.treebank import Treebank
 
@@ -28,13 +29,20 @@ def add(commands: Commands) -> None:
 
     >>> add(argparse.ArgumentParser().add_subparsers())
     """
-    about = "write trees with the likeliest latent states of a model in their labels"
+    about = "write trees with the most probable latent states of a model in their labels"
     parser = add_command(commands, "annotate", _annotate, about)
-    parser.add_argument("model", help="a model file with latent states that have probabilities")
-    parser.add_argument("treebank", nargs="+", help="trees: files, folders, patterns, -")
-    parser.add_argument("-o", "--output", metavar="FILE", help="write here, not to stdout")
     parser.add_argument(
-        "--binary", action="store_true", help="the binary trees that the model sees, not the given"
+        "model",
+        help="a model file: a grammar with latent states by clustering, EM, split-merge or pivot",
+    )
+    parser.add_argument(
+        "treebank", nargs="+", help="trees: files, folders or patterns; - for standard input"
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="the file to write (default: standard output)"
+    )
+    parser.add_argument(
+        "--binary", action="store_true", help="write binarised trees, as the model uses them"
     )
     add_on_error(parser)
     add_jobs(parser)
@@ -44,7 +52,7 @@ def add(commands: Commands) -> None:
 def _annotate(options: argparse.Namespace) -> None:
     if options.output:
         check_target(Path(options.output), [options.model, *options.treebank])
-    grammar = load(options.model)
+    grammar = load(options.model, Grammar)
     report = ReadReport()
     treebank = Treebank.read(
         options.treebank,

@@ -16,7 +16,7 @@ from lpcfg.cli._common import (
     add_quiet,
     check_target,
     count,
-    model_parser,
+    load_parser,
     progress,
     say,
 )
@@ -56,7 +56,7 @@ def add(commands: Commands) -> None:
 def _evaluate(options: argparse.Namespace) -> None:
     if options.output:
         check_target(Path(options.output), [options.model, *options.treebank])
-    parser = model_parser(options.model, options)
+    parser = load_parser(options.model, options)
     report = ReadReport()
     forest = read_forest(options.treebank, on_error=options.on_error, report=report)
     say(str(report), options.quiet)

@@ -39,36 +39,42 @@ def add(commands: Commands) -> None:
 def _add_train(actions: Commands) -> None:
     defaults = AggregateBigram(64)
     parser = add_command(actions, "train", _train, "learn an aggregate bigram model from text")
-    parser.add_argument("text", help="words separated by spaces or ends of lines; - for stdin")
+    parser.add_argument(
+        "text", help="a file of words separated by white space; - for standard input"
+    )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the file to write")
     parser.add_argument(
         "--states", type=count, default=defaults.n_states, metavar="M",
-        help=f"latent states (default: {defaults.n_states})",
+        help=f"the number of latent states (default: {defaults.n_states})",
     )  # fmt: skip
     parser.add_argument(
         "--method",
         choices=METHODS,
         default=METHODS[-1],
-        help="EM from a random start, the pivot method, or EM from where that leads "
+        help="EM from a random start, the pivot method, or EM that starts from its result "
         f"(default: {METHODS[-1]})",
     )
     parser.add_argument(
-        "--held-out", metavar="TEXT", help="text that tells when EM has iterated enough"
+        "--held-out",
+        metavar="TEXT",
+        help="a file of words on which the best iteration of EM is chosen",
     )
     parser.add_argument(
         "--min-count", type=count, default=defaults.min_count, metavar="N",
         help=f"words seen less often are unknown (default: {defaults.min_count})",
     )  # fmt: skip
-    add_seed(parser, "for the random numbers")
+    add_seed(parser, "the seed of the random starts")
     add_jobs(parser)
     add_quiet(parser)
 
 
 def _add_perplexity(actions: Commands) -> None:
-    parser = add_command(actions, "perplexity", _perplexity, "how well a model predicts a text")
+    parser = add_command(
+        actions, "perplexity", _perplexity, "the perplexity of a text under a model"
+    )
     parser.add_argument("model", help="a model that lpcfg lm train has written")
     parser.add_argument(
-        "text", nargs="?", default="-", help="words as for training (default: standard input)"
+        "text", nargs="?", default="-", help="a file of words (default: standard input)"
     )
     parser.add_argument("--json", action="store_true", help="as a JSON object")
 
@@ -99,5 +105,5 @@ def _perplexity(options: argparse.Namespace) -> None:
 
 
 def _corpus(name: str) -> list[list[str]]:
-    """The whole text as one stretch: words go on over the ends of lines."""
+    """The whole file as one text: bigrams cross the ends of lines."""
     return [list(chain.from_iterable(read_sentences(name)))]

@@ -1,4 +1,4 @@
-"""``lpcfg parse``: sentences in, trees out."""
+"""``lpcfg parse``: parse sentences."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ from lpcfg.cli._common import (
     add_parsing,
     add_quiet,
     count,
-    model_parser,
+    load_parser,
     progress,
 )
 from lpcfg.cli._sentences import read_sentences
 from lpcfg.cli.tag import load_tagger
-from lpcfg.datasets.embedded import default_model
-from lpcfg.errors import InputError
-from lpcfg.io.grammar_file import is_model_file
+from lpcfg.datasets.embedded import embedded_models
+from lpcfg.errors import InputError, NotAModelError
 from lpcfg.parsing.base import BATCH, BaseParser, Tags
 from lpcfg.parsing.parse import Parse
 from lpcfg.treebank.tree import escape
@@ -39,12 +38,13 @@ def add(commands: Commands) -> None:
     >>> add(argparse.ArgumentParser().add_subparsers())
     """
     parser = add_command(
-        commands, "parse", _parse, "parse sentences, one a line, words separated by spaces"
+        commands, "parse", _parse, "parse sentences, one per line, words separated by spaces"
     )
     parser.add_argument(
         "model",
         nargs="?",
-        help="a model file, or a folder of them that parse as one (default: the embedded model)",
+        help="a model file, or the folder of an ensemble, of a reranker or of several models "
+        "(default: english, the model that comes with lpcfg)",
     )
     parser.add_argument(
         "-i", "--input", default="-", metavar="FILE", help="sentences (default: standard input)"
@@ -52,11 +52,15 @@ def add(commands: Commands) -> None:
     given = parser.add_mutually_exclusive_group()
     given.add_argument("--tags", action="store_true", help="the input is tags, not words")
     given.add_argument(
-        "--tagger", metavar="FILE", help="a tagger's model file: tags it is sure of are fixed"
+        "--tagger",
+        metavar="FILE",
+        help="a tagger's model file: tags with a high probability are fixed",
     )
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--pretty", action="store_true", help="draw the trees")
-    form.add_argument("--json", action="store_true", help="one JSON object a line, with all spans")
+    form.add_argument(
+        "--json", action="store_true", help="one JSON object per line, with probabilities of spans"
+    )
     parser.add_argument(
         "-k", "--candidates", type=count, default=1, metavar="K",
         help="with --json, the K best trees",
@@ -67,13 +71,18 @@ def add(commands: Commands) -> None:
 
 def _parse(options: argparse.Namespace) -> None:
     if options.candidates > 1 and not options.json:
-        raise InputError("-k: several trees for a sentence need --json to tell them apart")
-    model = Path(options.model or default_model())
-    if model.is_file() and not is_model_file(model):
         raise InputError(
-            f"{model}: not a model file; to parse its sentences: lpcfg parse -i {model}"
+            "several trees for a sentence need --json to tell them apart", argument="-k"
         )
-    parser = model_parser(model, options)
+    try:
+        parser = load_parser(options.model or embedded_models()["english"], options)
+    except NotAModelError as error:
+        if not Path(options.model).is_file():
+            raise
+        raise InputError(
+            f"not a model file; to parse its sentences: lpcfg parse -i {options.model}",
+            argument=error.path,
+        ) from None
     typed = options.input == "-" and sys.stdin.isatty()
     sentences = progress(read_sentences(options.input), options.quiet or typed)
     for parse in _parses(parser, sentences, options, typed):
@@ -83,7 +92,7 @@ def _parse(options: argparse.Namespace) -> None:
 def _parses(
     parser: BaseParser, sentences: Iterable[list[str]], options: argparse.Namespace, typed: bool
 ) -> Iterator[Parse | None]:
-    """The parses of all lines, None for a blank one, so that lines stay in step."""
+    """The parses of all lines, None for a blank one, so that lines correspond."""
     filled: deque[bool] = deque()
 
     def nonblank() -> Iterator[list[str]]:
@@ -92,7 +101,7 @@ def _parses(
             if tokens:
                 yield tokens if options.tags else [escape(token) for token in tokens]
 
-    # Someone who types wants an answer after each line.
+    # Input that is typed is answered line by line.
     size = 1 if typed else BATCH
     tags: Iterable[Tags] | None = nonblank() if options.tags else None
     words = None if options.tags else nonblank()
@@ -100,7 +109,7 @@ def _parses(
         words, copy = tee(words)
         known = parser.tags
         sure = load_tagger(options.tagger, options.jobs).sure_tags(copy, batch_size=size)
-        # A tag that the grammar lacks is no help.
+        # The parser refuses tags that the grammar does not have.
         tags = ([tag if tag in known else None for tag in own] for own in sure)
     parses = parser.analyze_many(
         tags=tags, words=words, candidates=options.candidates, batch_size=size

@@ -1,4 +1,4 @@
-"""``lpcfg show``: draw trees, summarise a model, or explain its latent states."""
+"""``lpcfg show``: draw trees, summarise models, or explain the latent states of a grammar."""
 
 from __future__ import annotations
 
@@ -7,11 +7,10 @@ from itertools import islice
 from pathlib import Path
 
 from lpcfg.cli._common import Commands, add_command, add_on_error, check_target, count
-from lpcfg.errors import InputError
+from lpcfg.errors import InputError, NotAModelError
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.inspection.explanation import explain_states, find_symbol
-from lpcfg.io.grammar_file import load, model_files
-from lpcfg.io.parser_file import holds_parser, load_parser
+from lpcfg.io import load
 from lpcfg.treebank.reader import OnError, read_trees
 
 __all__ = ["add"]
@@ -22,7 +21,7 @@ def add(commands: Commands) -> None:
 
     >>> add(argparse.ArgumentParser().add_subparsers())
     """
-    parser = add_command(commands, "show", _show, "draw trees, or show what is in a model")
+    parser = add_command(commands, "show", _show, "draw trees, or summarise models")
     parser.add_argument("file", nargs="+", help="trees (- for standard input) or models")
     parser.add_argument(
         "--svg", metavar="FILE", help="draw the first tree into an SVG file instead"
@@ -31,7 +30,8 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--symbol",
         metavar="NAME",
-        help="explain the latent states of a symbol (NP^S), or of the commonest with a label (NP)",
+        help="explain the latent states of a symbol (NP^S), or of the most frequent symbol with a "
+        "label (NP)",
     )
     add_on_error(parser)
 
@@ -41,29 +41,39 @@ def _show(options: argparse.Namespace) -> None:
         _draw(options.file[0], Path(options.svg), options.on_error)
         return
     for name in options.file:
-        if holds_parser(name):
-            if options.symbol:
-                raise InputError(
-                    f"{name}: several parsers in one; name a model file in it to explain a symbol"
-                )
-            print(load_parser(name).summary())
-            continue
-        if models := model_files(name):
-            print(*(_describe(load(model), options.symbol) for model in models), sep="\n\n")
-            continue
-        if options.symbol:
-            raise InputError(f"{name}: this is no model, which alone has states to explain")
-        for tree in islice(read_trees(name, on_error=options.on_error), options.n):
-            print(tree.pretty() + "\n")
+        try:
+            model = load(name)
+        except (FileNotFoundError, NotAModelError):
+            # Trees; patterns and standard input are not files.
+            _show_trees(name, options)
+        else:
+            print(_describe(model, name, options.symbol))
 
 
-def _describe(grammar: Grammar, name: str | None) -> str:
-    if name is None:
-        return grammar.summary()
-    lines = [str(state) for state in explain_states(grammar, name)]
-    others = find_symbol(grammar, name)[1]
+def _show_trees(name: str, options: argparse.Namespace) -> None:
+    if options.symbol:
+        raise InputError("this is no model with latent states to explain", argument=name)
+    for tree in islice(read_trees(name, on_error=options.on_error), options.n):
+        print(tree.pretty() + "\n")
+
+
+def _describe(model: object, name: str, symbol: str | None) -> str:
+    """A summary of a model of any kind, or the latent states of a symbol of a grammar."""
+    if isinstance(model, list):
+        return "\n\n".join(_describe(part, name, symbol) for part in model)
+    if symbol is None:
+        summary: str = model.summary() if hasattr(model, "summary") else repr(model)
+        return summary
+    if not isinstance(model, Grammar):
+        raise InputError(
+            f"only a grammar has latent states to explain, not this {type(model).__name__}; name a "
+            "model file of a grammar",
+            argument=name,
+        )
+    lines = [str(state) for state in explain_states(model, symbol)]
+    others = find_symbol(model, symbol)[1]
     if others:
-        lines.append(f"other symbols with the label {name}: {', '.join(others)}")
+        lines.append(f"other symbols with the label {symbol}: {', '.join(others)}")
     return "\n\n".join(lines)
 
 
@@ -71,5 +81,5 @@ def _draw(name: str, target: Path, on_error: OnError) -> None:
     check_target(target, [name])
     tree = next(read_trees(name, on_error=on_error), None)
     if tree is None:
-        raise InputError(f"{name}: there are no trees to draw")
+        raise InputError("there are no trees to draw", argument=name)
     target.write_text(tree.to_svg(), encoding="utf-8")

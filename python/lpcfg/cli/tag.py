@@ -31,7 +31,7 @@ __all__ = ["add", "load_tagger"]
 
 
 def add(commands: Commands) -> None:
-    """Declare the command and those below it.
+    """Declare the command and its subcommands.
 
     >>> add(argparse.ArgumentParser().add_subparsers())
     """
@@ -55,21 +55,23 @@ def _add_train(commands: Commands) -> None:
 
 
 def _add_apply(commands: Commands) -> None:
-    about = "tag sentences, one a line, words separated by spaces"
+    about = "tag sentences, one per line, words separated by spaces"
     parser = add_command(commands, "apply", _apply, about)
     parser.add_argument("model", help="a model file of a tagger")
     parser.add_argument(
         "-i", "--input", default="-", metavar="FILE", help="sentences (default: standard input)"
     )
     parser.add_argument(
-        "--tags", action="store_true", help="tags alone, as lpcfg parse --tags reads them"
+        "--tags", action="store_true", help="print only tags, which lpcfg parse --tags reads"
     )
     add_jobs(parser)
     add_quiet(parser)
 
 
 def _add_eval(commands: Commands) -> None:
-    parser = add_command(commands, "eval", _evaluate, "tag a treebank's words and compare")
+    parser = add_command(
+        commands, "eval", _evaluate, "tag the sentences of a treebank, and score the tags"
+    )
     parser.add_argument("model", help="a model file of a tagger")
     parser.add_argument("treebank", nargs="+", help="gold trees: files, folders, patterns, -")
     parser.add_argument("--json", action="store_true", help="everything as one JSON object")
@@ -101,7 +103,7 @@ def _treebank(options: argparse.Namespace, cleaning: Cleaning) -> Treebank:
 
 
 def load_tagger(path: str, jobs: int) -> Tagger:
-    """Read a tagger that is to use so many threads.
+    """Load a tagger, and set its number of threads.
 
     >>> load_tagger("missing.lpcfg", 1)
     Traceback (most recent call last):
@@ -124,7 +126,7 @@ def _apply(options: argparse.Namespace) -> None:
 def _tagged(
     tagger: Tagger, sentences: Iterable[list[str]], typed: bool
 ) -> Iterator[tuple[list[str], list[str]]]:
-    """The words and tags of all lines, none for a blank one, so that lines stay in step."""
+    """The words and tags of all lines; blank lines give no words, so that lines correspond."""
     waiting: deque[list[str]] = deque()
 
     def nonblank() -> Iterator[list[str]]:
@@ -133,7 +135,7 @@ def _tagged(
             if words:
                 yield [escape(word) for word in words]
 
-    # Someone who types wants an answer after each line.
+    # Input that is typed is answered line by line.
     for tags in tagger.tag_many(nonblank(), batch_size=1 if typed else BATCH):
         while not (words := waiting.popleft()):
             yield [], []

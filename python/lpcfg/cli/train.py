@@ -29,7 +29,7 @@ from lpcfg.cli._estimators import (
 from lpcfg.cli._noisy_models import add_family, check_folder, noisy_models, train_family
 from lpcfg.cli._reranking import add_reranking, check_reranking, reranking_options
 from lpcfg.errors import InputError
-from lpcfg.io.grammar_file import save
+from lpcfg.io import save
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.reranking.reranker import Reranker
 from lpcfg.sequence.tagger import Tagger

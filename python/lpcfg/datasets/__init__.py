@@ -1,9 +1,9 @@
 """The trees and the English model that come with the package."""
 
-from lpcfg.datasets.embedded import default_model, embedded_rules, embedded_trees
+from lpcfg.datasets.embedded import embedded_models, embedded_rules, embedded_trees
 
 __all__ = [
-    "default_model",
+    "embedded_models",
     "embedded_rules",
     "embedded_trees",
 ]

@@ -1,4 +1,4 @@
-"""The treebank that comes with the package, sampled from a hand-written grammar of English."""
+"""The data of the package: trees sampled from a hand-written grammar, and a model of English."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lpcfg.grammar.notation import RuleSet, read_rules
 from lpcfg.grammar.sampling import sample_trees
 from lpcfg.treebank.tree import Tree
 
-__all__ = ["default_model", "embedded_rules", "embedded_trees"]
+__all__ = ["embedded_models", "embedded_rules", "embedded_trees"]
 
 # Longer sentences are rare, and read badly.
 _MAX_LENGTH = 25
@@ -26,7 +26,9 @@ def embedded_rules() -> RuleSet:
 
 
 def embedded_trees(n: int = 400, seed: int = 0) -> list[Tree]:
-    """Trees with plain labels: the refinements of the grammar are hidden states to discover.
+    """Trees sampled from the embedded rules, with plain labels instead of refined ones.
+
+    The refinements are latent states for an estimator to discover.
 
     >>> tree = embedded_trees(1)[0]
     >>> tree.label, len(tree.words()) > 1
@@ -37,7 +39,7 @@ def embedded_trees(n: int = 400, seed: int = 0) -> list[Tree]:
 
 
 def _finish(tree: Tree, first: bool) -> Tree:
-    """Cut the refinements off, and give the first word a capital.
+    """Remove the refinements from the labels, and capitalise the first word.
 
     Recursion is safe here: sentences are short and chains of unary rules shorter.
     """
@@ -48,10 +50,12 @@ def _finish(tree: Tree, first: bool) -> Tree:
     return Tree(label, [_finish(child, first and position == 0) for position, child in children])
 
 
-def default_model() -> Path:
-    """The file of the model that ``lpcfg parse`` uses if it is given none.
+def embedded_models() -> dict[str, Path]:
+    """The models that come with the package: their names, and their files.
 
-    >>> default_model().name
-    'default.lpcfg'
+    ``lpcfg.Parser.load("english")`` loads the one that ``lpcfg parse`` uses if it is given none.
+
+    >>> list(embedded_models())
+    ['english']
     """
-    return Path(str(files("lpcfg.datasets").joinpath("data", "default.lpcfg")))
+    return {"english": Path(str(files("lpcfg.datasets").joinpath("data", "english.lpcfg")))}

@@ -20,7 +20,8 @@ from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.estimators.features.noise import NOISE_KINDS, Noise, NoiseKind
 from lpcfg.estimators.features.projected_treebank import ProjectedTreebank, ProjectingEstimator
 from lpcfg.grammar.grammar import Grammar
-from lpcfg.io.grammar_file import is_model_file, load_provenance, save
+from lpcfg.io import examine, save
+from lpcfg.io.model_file import is_model_file
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
@@ -300,7 +301,7 @@ class _Shared:
 def _differences(file: Path, provenance: dict[str, Any]) -> set[str] | None:
     """The options by which the model in a file differs; None if there is no such file."""
     try:
-        found = load_provenance(file)
+        found = examine(file).provenance
     except (FileNotFoundError, ModelFileError):
         return None
     # In JSON, lists and tuples are the same.

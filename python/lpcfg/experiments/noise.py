@@ -14,7 +14,7 @@ from lpcfg.estimators.noisy_models import NoisyModels
 from lpcfg.evaluation.parser_scores import evaluate_parser
 from lpcfg.experiments.trials import Trial, digest
 from lpcfg.grammar.grammar import Grammar
-from lpcfg.io.grammar_file import load
+from lpcfg.io import load
 from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.ensemble import Ensemble, joint_parser
 from lpcfg.parsing.parser import Parser

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -94,6 +94,12 @@ class Grammar:
             lexicon=lexicon_from_entries(rules.lexical_rules),
             provenance={"estimator": "hand-written"},
         )
+
+    def __reduce__(self) -> tuple[Callable[[bytes], Grammar], tuple[bytes]]:
+        # As a model file, so that versions and values are checked when the pickle is read.
+        from lpcfg.grammar._file import GRAMMAR_FORMAT
+
+        return _grammar_from_bytes, (GRAMMAR_FORMAT.to_bytes(self),)
 
     @property
     def cleaning(self) -> Cleaning:
@@ -242,3 +248,9 @@ class Grammar:
         True
         """
         return None if self.crf_weights is None else self.crf_weights.core(self.symbols)
+
+
+def _grammar_from_bytes(data: bytes) -> Grammar:
+    from lpcfg.grammar._file import GRAMMAR_FORMAT
+
+    return GRAMMAR_FORMAT.from_bytes(data)

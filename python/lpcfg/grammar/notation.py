@@ -298,4 +298,4 @@ def _quote(word: str) -> str:
 
 
 def _error(token: _Token, reason: str) -> GrammarError:
-    return GrammarError(f"line {token.line}, column {token.column}: {reason}")
+    return GrammarError(reason, line=token.line, column=token.column)

@@ -1,1 +1,5 @@
-"""Model files: what is stored in them, and how models are saved and loaded."""
+"""Model files: the container, the formats of models in it, loading and saving."""
+
+from lpcfg.io.models import StoredModel, examine, load, save
+
+__all__ = ["StoredModel", "examine", "load", "save"]

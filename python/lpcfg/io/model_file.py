@@ -1,6 +1,6 @@
-"""What models have in common as files: named arrays, lists of strings, and a JSON document.
+"""The container of all models: named arrays, lists of strings, and a JSON document in one file.
 
-The container itself, and all validation of its bytes, is in the core (``rust/src/model_file.rs``).
+The container itself, and all validation of its bytes, is in the core (``rust/src/model_file``).
 """
 
 from __future__ import annotations
@@ -14,34 +14,50 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from lpcfg import _core
 from lpcfg._core import ModelFile
-from lpcfg._core import write_model_file as write_arrays_and_json
-from lpcfg.errors import InputError, ModelFileError
+from lpcfg.errors import InputError, ModelFileError, NotAModelError
 
 __all__ = [
     "ModelFile",
-    "make_folder",
+    "is_model_file",
+    "model_file_bytes",
+    "open_model_file",
     "pack_strings",
     "read_document",
     "unpack_strings",
+    "with_article",
     "write_model_file",
 ]
 
 
-def make_folder(path: str | PathLike[str]) -> Path:
-    """Make a folder for several files of one model, unless it is there and empty.
+def open_model_file(path: str | PathLike[str]) -> ModelFile:
+    """Open a model file; what does not even begin like one is a :class:`NotAModelError`.
 
-    What is in a folder already would become part of the model.
-
-    >>> make_folder(".")
+    >>> open_model_file("missing.lpcfg")
     Traceback (most recent call last):
-    lpcfg.errors.InputError: .: there is something already; name a folder to make
+    FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
     """
-    folder = Path(path)
-    if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise InputError(f"{folder}: there is something already; name a folder to make")
-    folder.mkdir(exist_ok=True)
-    return folder
+    try:
+        return ModelFile(path)
+    except ModelFileError as error:
+        if is_model_file(path):
+            raise
+        raise NotAModelError(error.message, path=path) from None
+
+
+def is_model_file(path: str | PathLike[str]) -> bool:
+    """Whether a path is a file that begins like a model file, damaged or not.
+
+    >>> is_model_file("missing.lpcfg")
+    False
+    """
+    if not Path(path).is_file():
+        return False
+    # The length of the header in eight bytes, then the header, which is JSON.
+    with Path(path).open("rb") as file:
+        head = file.read(9)
+    return len(head) == 9 and head[8:] == b"{" and head[5:8] == bytes(3)
 
 
 def write_model_file(
@@ -61,14 +77,30 @@ def write_model_file(
     ...     ModelFile(path).array("root", dtype=np.float64, shape=(2,))
     array([0.5, 0.5])
     """
+    _core.write_model_file(path, dict(arrays), _as_json(document))
+
+
+def model_file_bytes(
+    arrays: Mapping[str, npt.NDArray[Any]], document: Mapping[str, object]
+) -> bytes:
+    """The bytes that :func:`write_model_file` would write; ``ModelFile.from_bytes`` reads them.
+
+    >>> data = model_file_bytes({"root": np.array([0.5, 0.5])}, {"estimator": "pcfg"})
+    >>> ModelFile.from_bytes(data).array("root")
+    array([0.5, 0.5])
+    """
+    return _core.model_file_bytes(dict(arrays), _as_json(document))
+
+
+def _as_json(document: Mapping[str, object]) -> str:
     try:
         text = json.dumps(
             document, ensure_ascii=False, allow_nan=False, sort_keys=True, separators=(",", ":")
         )
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"{path}: the document cannot be written as JSON: {error}") from error
-    write_arrays_and_json(path, dict(arrays), text)
+        raise InputError(f"the document cannot be written as JSON: {error}") from error
+    return text
 
 
 def read_document(
@@ -90,24 +122,36 @@ def read_document(
     """
     document = json.loads(file.json)
     if not isinstance(document, dict):
-        raise ModelFileError(f"{file.path}: the JSON document is not an object")
+        raise ModelFileError("the JSON document is not an object", path=file.path)
     if kind is not None:
         required = {"kind": str, **required}
         if document.get("kind", kind) != kind:
-            article = "an" if kind[0] in "aeiou" else "a"
-            raise ModelFileError(f"{file.path}: holds a {document['kind']}, not {article} {kind}")
+            raise ModelFileError(
+                f"holds {with_article(document['kind'])}, not {with_article(kind)}", path=file.path
+            )
     missing = [key for key in required if key not in document]
     if missing:
         keys = ", ".join(map(repr, missing))
-        raise ModelFileError(f"{file.path}: the JSON document lacks {keys}; train the model again")
+        raise ModelFileError(
+            f"the JSON document lacks {keys}; train the model again", path=file.path
+        )
     for key, expected in required.items():
         if not _is_a(document[key], expected):
             found = type(document[key]).__name__
             raise ModelFileError(
-                f"{file.path}: {key!r} in the JSON document is of type {found}, "
-                f"expected {expected.__name__}"
+                f"{key!r} in the JSON document is of type {found}, expected {expected.__name__}",
+                path=file.path,
             )
     return document
+
+
+def with_article(kind: object) -> str:
+    """A kind of model with its article, for messages.
+
+    >>> with_article("ensemble"), with_article("tagger")
+    ('an ensemble', 'a tagger')
+    """
+    return f"{'an' if str(kind)[:1] in tuple('aeiou') else 'a'} {kind}"
 
 
 def pack_strings(name: str, strings: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
@@ -118,14 +162,16 @@ def pack_strings(name: str, strings: Sequence[str]) -> dict[str, npt.NDArray[Any
      'words.ends': array([1, 4], dtype=uint32)}
     """
     if isinstance(strings, str):
-        raise InputError(f"{name}: expected a list of strings, not one string")
+        raise InputError("expected a list of strings, not one string", argument=name)
     try:
         encoded = [string.encode() for string in strings]
     except UnicodeEncodeError as error:
-        raise InputError(f"{name}: {error.object!r} cannot be written as UTF-8") from error
+        raise InputError(f"{error.object!r} cannot be written as UTF-8", argument=name) from error
     ends = np.cumsum([len(string) for string in encoded], dtype=np.uint64)
     if len(ends) and ends[-1] > np.iinfo(np.uint32).max:
-        raise InputError(f"{name}: the strings take {ends[-1]} bytes, more than a model can hold")
+        raise InputError(
+            f"the strings take {ends[-1]} bytes, more than a model can hold", argument=name
+        )
     utf8 = np.frombuffer(b"".join(encoded), dtype=np.uint8)
     return {f"{name}.utf8": utf8, f"{name}.ends": ends.astype(np.uint32)}
 
@@ -144,9 +190,11 @@ def unpack_strings(file: ModelFile, name: str, count: int | None = None) -> tupl
     ends = file.array(f"{name}.ends", dtype=np.uint32, shape=(count,))
     utf8 = file.array(f"{name}.utf8", dtype=np.uint8, shape=(None,))
     if np.any(ends[1:] < ends[:-1]):
-        raise ModelFileError(f"{file.path}: strings {name!r} do not follow each other")
+        raise ModelFileError(f"strings {name!r} do not follow each other", path=file.path)
     if (int(ends[-1]) if len(ends) else 0) != len(utf8):
-        raise ModelFileError(f"{file.path}: strings {name!r} do not fill their {len(utf8)} bytes")
+        raise ModelFileError(
+            f"strings {name!r} do not fill their {len(utf8)} bytes", path=file.path
+        )
     data = utf8.tobytes()
     stops: list[int] = ends.tolist()
     try:
@@ -154,7 +202,7 @@ def unpack_strings(file: ModelFile, name: str, count: int | None = None) -> tupl
             data[start:stop].decode() for start, stop in zip([0, *stops], stops, strict=False)
         )
     except UnicodeDecodeError as error:
-        raise ModelFileError(f"{file.path}: strings {name!r} are not UTF-8 ({error})") from error
+        raise ModelFileError(f"strings {name!r} are not UTF-8 ({error})", path=file.path) from error
 
 
 def _is_a(value: object, kind: type) -> bool:

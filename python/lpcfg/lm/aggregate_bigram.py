@@ -1,4 +1,4 @@
-"""A bigram model with latent states, as an estimator."""
+"""The aggregate bigram model: a class-based bigram model with latent states."""
 
 from __future__ import annotations
 
@@ -12,14 +12,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from lpcfg.errors import InputError, ModelFileError
-from lpcfg.io.model_file import (
-    ModelFile,
-    pack_strings,
-    read_document,
-    unpack_strings,
-    write_model_file,
-)
+from lpcfg.errors import InputError
+from lpcfg.io import load, save
 from lpcfg.lm.aggregate_em import Factors, Refinement, Stopping, pair_counts, random_start, refine
 from lpcfg.lm.aggregate_pivot import PivotOptions, pivot_start
 from lpcfg.lm.vocabulary import UNKNOWN, Corpus, Vocabulary
@@ -29,8 +23,6 @@ __all__ = ["METHODS", "AggregateBigram", "Method"]
 Method = Literal["em", "pivot", "pivot+em"]
 METHODS: tuple[Method, ...] = get_args(Method)
 
-_KIND = "aggregate bigram model"
-
 
 @dataclass
 class AggregateBigram:
@@ -38,14 +30,21 @@ class AggregateBigram:
 
     Saul & Pereira (1997); by EM, or by the pivot method of Cohen & Collins (2014).
 
-    ``n_states``: how many states.
-    ``min_count``: words seen less often are unknown words.
-    ``noise``: how far starts of EM are from the unigram model; large numbers are uniformly random.
-    ``restarts``: starts of EM, of which the best on held-out words, or in likelihood, counts.
-    ``max_iterations``, ``tolerance``, ``patience``: see :class:`~lpcfg.lm.aggregate_em.Stopping`.
-    ``pivot``: choices of the pivot method.
-    ``n_jobs``: threads, -1 for all cores; their number changes nothing in the result.
-    ``random_state``: the seed; the same seed gives the same model.
+    ``n_states``: the number of latent states.
+    ``min_count``: words seen less often are unknown words; default 2.
+    ``symmetry_breaking``: how much random starts of EM differ from the unigram model; default 1.
+    Large values give uniformly random starts.
+    ``restarts``: the number of random starts, of which the one with the best held-out likelihood,
+    or training likelihood, is kept; default 1.
+    ``max_iterations``, ``tolerance``, ``patience``: when EM stops; default 200, 1e-4 and 3. See
+    :class:`~lpcfg.lm.aggregate_em.Stopping`.
+    ``pivot``: the hyper-parameters of the pivot method.
+    ``n_jobs``: the number of threads, -1 (the default) for one on each core; the result does not
+    depend on it.
+    ``random_state``: the seed; the same seed gives the same model; default 0.
+    ``progress``: wraps the iterations, for a progress bar; by default there is none.
+
+    After :meth:`fit`, ``vocabulary_`` has the words and ``factors_`` the probabilities.
 
     >>> text = "a dog saw a cat and a cat saw a dog".split()
     >>> model = AggregateBigram(2).fit([text])
@@ -55,7 +54,7 @@ class AggregateBigram:
 
     n_states: int
     min_count: int = 2
-    noise: float = 1.0
+    symmetry_breaking: float = 1.0
     restarts: int = 1
     max_iterations: int = 200
     tolerance: float = 1e-4
@@ -68,17 +67,18 @@ class AggregateBigram:
     vocabulary_: Vocabulary = field(init=False, repr=False, compare=False)
     #: P(state | word) as rows, and P(word | state) as columns; the first row is of unknown words.
     factors_: Factors = field(init=False, repr=False, compare=False)
-    #: How many iterations of EM the parameters are due to.
+    #: The number of iterations of EM after which the parameters were taken.
     iterations_: int = field(init=False, repr=False, compare=False)
-    #: Means per word before each iteration, and on held-out words, before and after each.
+    #: Log-likelihoods per word before each iteration; of held-out words also after the last.
     log_likelihoods_: list[float] = field(init=False, repr=False, compare=False)
     held_out_log_likelihoods_: list[float] = field(init=False, repr=False, compare=False)
 
     def fit(self, corpus: Corpus, method: Method = "em", held_out: Corpus | None = None) -> Self:
-        """Estimate the model from stretches of text, each a sequence of words.
+        """Estimate the model from texts, each a sequence of words.
 
-        With held-out text the iteration of EM that is best for it counts, as it does without only
-        where nothing more is gained.
+        ``method``: ``"em"`` from random starts, the ``"pivot"`` method, or ``"pivot+em"``, EM that
+        starts from the result of the pivot method.
+        ``held_out``: texts on which the best iteration of EM is chosen.
 
         >>> model = AggregateBigram(2, min_count=1).fit([["ding", "dong", "ding"]], "pivot+em")
         >>> model.perplexity([["ding", "dong"]])
@@ -111,7 +111,7 @@ class AggregateBigram:
         if method == "em":
             for seed in np.random.SeedSequence(self.random_state).spawn(self.restarts):
                 generator = np.random.default_rng(seed)
-                yield random_start(counts, self.n_states, self.noise, generator)
+                yield random_start(counts, self.n_states, self.symmetry_breaking, generator)
         else:
             yield pivot_start(counts, self.n_states, self.pivot, self.random_state, self.n_jobs)
 
@@ -132,7 +132,7 @@ class AggregateBigram:
     def perplexity(self, corpus: Corpus) -> float:
         """The exponential of minus the mean log-probability of words, unknown ones left out.
 
-        The first word of each stretch of text has nothing before it and is not counted either.
+        The first word of each text is not scored either.
 
         >>> model = AggregateBigram(1).fit(["a rose is a rose is a rose".split()])
         >>> round(model.perplexity([["a", "rose", "is", "an", "iris"]]), 3)
@@ -155,7 +155,7 @@ class AggregateBigram:
         counts = self.vocabulary_.count_bigrams(corpus).tocoo()
         known = counts.coords[1] != UNKNOWN
         if not known.any():
-            raise InputError("the text has no known word after another to score")
+            raise InputError("the text has no known word that follows another word")
         coordinates = tuple(column[known] for column in counts.coords)
         return scipy.sparse.coo_array((counts.data[known], coordinates), counts.shape).tocsr()
 
@@ -170,29 +170,14 @@ class AggregateBigram:
         ...     print(AggregateBigram.load(path).vocabulary_.words)
         ('a', 'rose', 'is')
         """
-        arrays = {**self.factors_._asdict(), **pack_strings("vocabulary", self.vocabulary_.words)}
-        document = {"kind": _KIND, "min_count": self.min_count, "iterations": self.iterations_}
-        write_model_file(path, arrays, document)
+        save(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> AggregateBigram:
-        """Read a model that :meth:`save` has written.
+        """Load a model that :meth:`save` has written.
 
         >>> AggregateBigram.load("missing.lpcfg")
         Traceback (most recent call last):
         FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
         """
-        file = ModelFile(path)
-        document = read_document(file, {"min_count": int, "iterations": int}, kind=_KIND)
-        words = unpack_strings(file, "vocabulary")
-        states = file.array("states", np.float32, (len(words) + 1, None))
-        factors = Factors(states, file.array("words", np.float32, states.shape))
-        for values in factors:
-            # A sum shows a value that is not finite, too.
-            if not (np.isfinite(values.sum()) and values.min(initial=0) >= 0 and values.size):
-                raise ModelFileError(f"{file.path}: probabilities must be positive numbers")
-        model = cls(states.shape[1], min_count=document["min_count"])
-        model.vocabulary_, model.factors_ = Vocabulary(words), factors
-        model.iterations_ = document["iterations"]
-        model.log_likelihoods_, model.held_out_log_likelihoods_ = [], []
-        return model
+        return load(path, AggregateBigram)

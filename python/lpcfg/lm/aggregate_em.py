@@ -49,9 +49,12 @@ def pair_counts(counts: scipy.sparse.csr_array, n_jobs: int) -> PairCounts:
 
 
 def random_start(
-    counts: scipy.sparse.csr_array, states: int, noise: float, generator: np.random.Generator
+    counts: scipy.sparse.csr_array,
+    states: int,
+    symmetry_breaking: float,
+    generator: np.random.Generator,
 ) -> Factors:
-    """Parameters near those of the unigram model: each times 1 + noise times a random number.
+    """Parameters near those of the unigram model: each times 1 + ``symmetry_breaking`` * random.
 
     >>> counts = scipy.sparse.csr_array(np.array([[0.0, 3], [1, 0]]))
     >>> random_start(counts, 1, 0.5, np.random.default_rng(0)).words.round(2)
@@ -59,7 +62,7 @@ def random_start(
            [0.75]], dtype=float32)
     """
     shape = (counts.shape[0], states)
-    of_states, of_words = (1 + noise * generator.random(shape) for _ in range(2))
+    of_states, of_words = (1 + symmetry_breaking * generator.random(shape) for _ in range(2))
     of_words *= counts.sum(axis=0)[:, None]
     of_states /= of_states.sum(axis=1, keepdims=True)
     of_words /= of_words.sum(axis=0)
@@ -68,10 +71,12 @@ def random_start(
 
 @dataclass(frozen=True)
 class Stopping:
-    """When EM ends: at the latest after so many iterations, or once nothing is gained.
+    """When EM stops.
 
-    ``tolerance``: the least gain in log-likelihood per word that is worth another iteration.
-    ``patience``: iterations without a new best on held-out words, where there are any.
+    ``max_iterations``: the maximal number of iterations.
+    ``tolerance``: without held-out words, EM stops when an iteration improves the log-likelihood
+    per word by less.
+    ``patience``: with held-out words, EM stops after this many iterations without a new best.
 
     >>> Stopping(max_iterations=5).patience
     3
@@ -84,7 +89,7 @@ class Stopping:
 
 @dataclass(eq=False)
 class Refinement:
-    """What EM led to, and how it got there.
+    """The result of EM, and its history.
 
     ``log_likelihoods``: of the training words, on average, before each iteration.
     ``held_out``: the same for held-out words, before the first and after each iteration.
@@ -102,7 +107,7 @@ class Refinement:
 
     @property
     def score(self) -> float:
-        """What to compare with that of another start: the higher, the better.
+        """The best log-likelihood, to compare starts by.
 
         >>> one = np.ones((1, 1), np.float32)
         >>> Refinement(Factors(one, one), held_out=[-3.0, -2.0, -4.0]).score
@@ -119,7 +124,7 @@ def refine(
     n_jobs: int = 1,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> Refinement:
-    """Run EM from a start, and find the iteration that is best on held-out words, if any.
+    """Run EM from a start; with held-out words, keep the iteration that is best on them.
 
     >>> counts = scipy.sparse.csr_array(np.array([[0.0, 3], [1, 0]]))
     >>> start = random_start(counts, 2, 1.0, np.random.default_rng(0))

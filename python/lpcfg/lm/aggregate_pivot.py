@@ -18,15 +18,18 @@ __all__ = ["PivotOptions", "pivot_start"]
 
 @dataclass(frozen=True)
 class PivotOptions:
-    """Choices of the pivot method.
+    """Hyper-parameters of the pivot method.
 
-    ``dimensions``: of the representation of words, beyond the number of states.
-    ``kappa``: a word seen n times weighs as if it had been seen n + kappa times there.
-    ``anchor_share``: anchors are words seen this much as often as a state is on average.
-    ``smoothing``: the share of the unigram model in each state.
-    ``leaning``: P(state | word) leans on P(state) as if the word had been seen so much more often,
-    or what follows rare words would be fitted too closely.
-    ``iterations``: of the concave EM over P(state | word).
+    ``dimensions``: the dimensions of the representation of words, beyond the number of states;
+    default 8.
+    ``kappa``: is added to the counts of words that scale the representation; default 50. Larger
+    values give rare words less influence.
+    ``anchor_share``: anchors must be at least this often seen, as a fraction of the mean count of a
+    state; default 0.02.
+    ``smoothing``: the weight of the unigram model in P(word | state); default 0.1.
+    ``backoff``: the weight of P(state) in the estimate of P(state | word), as a count of words;
+    default 30. Larger values keep rare words from being fitted too closely.
+    ``iterations``: the number of iterations of the concave EM over P(state | word); default 3.
 
     The defaults were chosen on the development part of the Brown corpus.
 
@@ -38,13 +41,13 @@ class PivotOptions:
     kappa: float = 50.0
     anchor_share: float = 0.02
     smoothing: float = 0.1
-    leaning: float = 30.0
+    backoff: float = 30.0
     iterations: int = 3
 
     def __post_init__(self) -> None:
         if self.iterations < 1:
             raise InputError(f"iterations must be at least 1, but are {self.iterations}")
-        for name in ("dimensions", "kappa", "anchor_share", "leaning"):
+        for name in ("dimensions", "kappa", "anchor_share", "backoff"):
             if not getattr(self, name) >= 0:
                 raise InputError(f"{name} must not be negative, but is {getattr(self, name)}")
         if not 0 <= self.smoothing < 1:
@@ -56,17 +59,17 @@ def pivot_start(
 ) -> Factors:
     """Parameters by the pivot method: P(word | state) from anchors, P(state | word) by EM.
 
-    Fewer than so many anchors leave the states that remain to the unigram model.
+    If there are fewer anchors than states, the other states have the unigram distribution.
 
     >>> counts = scipy.sparse.csr_array(np.array([[0.0, 3, 1], [2, 0, 0], [1, 2, 1]]))
-    >>> exact = PivotOptions(kappa=0, anchor_share=0, smoothing=0, leaning=0)
+    >>> exact = PivotOptions(kappa=0, anchor_share=0, smoothing=0, backoff=0)
     >>> pivot_start(counts, 2, exact, seed=0).words.sum(axis=0)
     array([1., 1.], dtype=float32)
     """
     frequency = counts.sum(axis=0).astype(np.float64)
     unigram = frequency / frequency.sum()
+    points = _mean_histories(counts, states + options.dimensions, options.kappa, seed)
     with one_thread():
-        points = _mean_histories(counts, states + options.dimensions, options.kappa, seed)
         candidates = frequency >= max(options.anchor_share * frequency.sum() / states, 1)
         if not candidates.any():
             candidates = frequency == frequency.max()
@@ -81,7 +84,7 @@ def pivot_start(
     of_words = words.astype(np.float32)
     pairs = pair_counts(counts, n_jobs)
     before = counts.sum(axis=1)[:, None]
-    own = np.divide(before, before + options.leaning, out=np.zeros(before.shape), where=before > 0)
+    own = np.divide(before, before + options.backoff, out=np.zeros(before.shape), where=before > 0)
     # What is maximised, the likelihood with Dirichlet priors, is concave in these parameters alone:
     # wherever one starts, there is no other maximum to end in.
     for _ in range(options.iterations):
@@ -100,10 +103,12 @@ def _mean_histories(
     scales = [1 / np.sqrt(np.maximum(sums + kappa, 1)) for sums in (before, after)]
     scaled = scipy.sparse.diags_array(scales[0]) @ pairs @ scipy.sparse.diags_array(scales[1])
     rank = min(dimensions + 1, counts.shape[0])
-    # Loading scikit-learn takes longer than all other modules, which only training should cost.
+    # Loading scikit-learn takes longer than all other modules, which only training should cost. It
+    # is loaded before threads are limited: a library that is loaded later would use all of them.
     from sklearn.utils.extmath import randomized_svd
 
-    left, _, _ = randomized_svd(scaled, rank, n_iter=4, random_state=seed)
+    with one_thread():
+        left, _, _ = randomized_svd(scaled, rank, n_iter=4, random_state=seed)
     # The first direction is that of the frequencies, nearly constant after scaling.
     representation = left[:, 1:] * (np.sqrt(pairs.sum()) * scales[0])[:, None]
     means: NDArray[np.float64] = (pairs.T @ representation) / np.maximum(after, 1)[:, None]

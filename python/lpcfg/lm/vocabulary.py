@@ -1,4 +1,4 @@
-"""Words as numbers, and counts of which follows which."""
+"""Vocabularies, and counts of bigrams."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lpcfg.errors import InputError
 
 __all__ = ["UNKNOWN", "Corpus", "Vocabulary"]
 
-#: Stretches of text; a bigram does not reach from one into the next.
+#: Texts, each a sequence of words; bigrams do not cross from one text to the next.
 Corpus = Sequence[Sequence[str]]
 
 #: The number of all words that are not in a vocabulary.
@@ -36,7 +36,7 @@ class Vocabulary:
 
     @classmethod
     def from_corpus(cls, corpus: Corpus, min_count: int = 1) -> Vocabulary:
-        """The words that were seen so often, in order of their first appearance.
+        """The words with at least ``min_count`` occurrences, in order of their first one.
 
         >>> Vocabulary.from_corpus(["a dog saw a cat".split()], min_count=2).words
         ('a',)
@@ -67,7 +67,7 @@ class Vocabulary:
         return np.array([self.numbers.get(word, UNKNOWN) for word in words], dtype=np.int64)
 
     def count_bigrams(self, corpus: Corpus) -> scipy.sparse.csr_array:
-        """How often each word (column) was seen after each other (row).
+        """Counts of bigrams: first words are rows, second words columns.
 
         >>> counts = Vocabulary(("a", "dog")).count_bigrams([["a", "dog"], ["a", "dog", "barks"]])
         >>> counts.toarray()

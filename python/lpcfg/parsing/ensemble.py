@@ -256,7 +256,7 @@ def _check_members(members: Sequence[Member]) -> None:
         if not isinstance(member, (Grammar, BaseParser)):
             raise InputError(
                 f"member {number} must be a grammar or a parser, not {member!r}; "
-                "lpcfg.load and lpcfg.load_parser read them from files",
+                "lpcfg.load and lpcfg.Parser.load read them from files",
                 argument="members",
             )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 
@@ -12,6 +12,7 @@ __all__ = [
     "COMBINATIONS",
     "DECODERS",
     "MEMORY",
+    "ParserOptions",
     "Pruning",
     "check_choice",
     "check_memory",
@@ -50,6 +51,14 @@ class Pruning(NamedTuple):
 
     coarse: float = 5e-4
     fine: float = 1e-3
+
+
+class ParserOptions(TypedDict, total=False):
+    """The options of a parser that are not stored with its grammars; see :class:`lpcfg.Parser`."""
+
+    decoder: str
+    combine: str
+    prune: Pruning | float | None
 
 
 def checked_pruning(prune: Pruning | float | None) -> Pruning:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice, repeat
-from typing import Any
+from os import PathLike
+from typing import Any, Unpack
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,7 @@ from lpcfg.parsing.options import (
     COMBINATIONS,
     DECODERS,
     MEMORY,
+    ParserOptions,
     Pruning,
     check_choice,
     check_memory,
@@ -100,8 +102,7 @@ class Parser(BaseParser):
         else:
             grammars = tuple(grammars)
             check_same_backbone(grammars)
-        first, *others = grammars
-        if decoder == "viterbi" and first.latent is not None:
+        if decoder == "viterbi" and grammars[0].latent is not None:
             raise InputError(
                 "the best tree of a grammar with latent states cannot be found by viterbi; "
                 "use max-f1, max-recall or max-rule",
@@ -113,12 +114,49 @@ class Parser(BaseParser):
         self.prune = prune
         self.memory = memory
         self.n_jobs = n_jobs
-        self._core = _core.Parser(
+        self._core = self._build_core()
+
+    def _build_core(self) -> _core.Parser:
+        first, *others = self.grammars
+        return _core.Parser(
             first.core,
             [grammar.core for grammar in others],
-            threads=thread_count(n_jobs),
+            threads=thread_count(self.n_jobs),
             surface=first.crf_core,
         )
+
+    @classmethod
+    def load(
+        cls,
+        path: str | PathLike[str],
+        *,
+        memory: int = MEMORY,
+        n_jobs: int = -1,
+        **options: Unpack[ParserOptions],
+    ) -> BaseParser:
+        """Load a parser, an :class:`~lpcfg.Ensemble` or a :class:`~lpcfg.Reranker`.
+
+        ``path``: ``"english"`` for the embedded English model, a model file, a folder of model
+        files, or the folder of an ensemble or a reranker. Grammars in a folder that have the same
+        backbone make one parser, others an ensemble.
+        ``memory``, ``n_jobs`` and the other ``options`` are those of :class:`Parser`. The other
+        options of ensembles and rerankers are stored with them and cannot be given here.
+
+        >>> print(Parser.load("english").parse(words="The dog saw him .".split()))
+        (ROOT (S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (PRP him))) (. .)))
+        """
+        # Ensembles are made of parsers.
+        from lpcfg.parsing._load import load_parser
+
+        return load_parser(path, memory=memory, n_jobs=n_jobs, **options)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The core is built again from the grammars.
+        return {name: value for name, value in vars(self).items() if name != "_core"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        self._core = self._build_core()
 
     def __repr__(self) -> str:
         kinds = Counter(grammar.provenance.get("estimator", "unknown") for grammar in self.grammars)

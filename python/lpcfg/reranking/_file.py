@@ -1,84 +1,98 @@
-"""Rerankers as folders of model files: that of the reranker, and those of its grammars."""
+"""The format of rerankers: a folder with a file for the reranker, and one for each grammar."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from os import PathLike
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lpcfg.errors import ModelFileError
+from lpcfg._options import build_options
+from lpcfg.errors import InputError, ModelFileError
+from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
-from lpcfg.io.grammar_file import load, save
-from lpcfg.io.model_file import ModelFile, make_folder, read_document, write_model_file
+from lpcfg.io.formats import Arrays, Document, FolderFormat, Resources
+from lpcfg.io.model_file import ModelFile
+from lpcfg.io.models import load, save
+from lpcfg.parsing.options import Pruning, checked_pruning
 from lpcfg.reranking._model import RerankerModel
+from lpcfg.reranking.candidates import SCORES
+from lpcfg.reranking.reranker import Reranker
 
-__all__ = ["is_reranker", "read_reranker", "write_reranker"]
+__all__ = ["RERANKER_FORMAT"]
 
-_NAME = "reranker.lpcfg"
-_DOCUMENT = {"parsers": list, "options": dict}
-
-
-def is_reranker(folder: str | PathLike[str]) -> bool:
-    """Whether a folder holds a reranker.
-
-    >>> is_reranker("missing")
-    False
-    """
-    return Path(folder, _NAME).is_file()
+#: The parameters that are stored with a reranker, beside the thresholds of pruning.
+_OPTIONS = ("candidates", "folds", "penalty", "min_count", "iterations", "decoder")
 
 
-def write_reranker(
-    folder: str | PathLike[str],
-    model: RerankerModel,
-    grammars: Sequence[Sequence[Grammar]],
-    options: Mapping[str, Any],
-) -> None:
-    """Write a reranker and its grammars, those of one parser after the other, into a folder."""
-    folder = make_folder(folder)
+def _parts(reranker: Reranker) -> list[Grammar]:
+    return [grammar for group in reranker.grammars_ for grammar in group]
+
+
+def _write(reranker: Reranker, folder: Path) -> tuple[Arrays, Document]:
     names = []
-    for number, group in enumerate(grammars, start=1):
+    for number, group in enumerate(reranker.grammars_, start=1):
         names.append([f"{number}-{member}.lpcfg" for member in range(1, len(group) + 1)])
         for name, grammar in zip(names[-1], group, strict=True):
             save(grammar, folder / name)
-    arrays: dict[str, NDArray[Any]] = {
+    model = reranker.model_
+    arrays: Arrays = {
         "score_weights": model.score_weights,
         "keys": model.keys,
         "weights": model.weights,
     }
-    document = {"kind": "reranker", "parsers": names, "options": dict(options)}
-    write_model_file(folder / _NAME, arrays, document)
+    options: dict[str, Any] = {name: getattr(reranker, name) for name in _OPTIONS}
+    options["prune"] = checked_pruning(reranker.prune)._asdict()
+    return arrays, {"parsers": names, "options": options}
 
 
-def read_reranker(
-    folder: str | PathLike[str],
-) -> tuple[RerankerModel, list[list[Grammar]], dict[str, Any]]:
-    """Read what :func:`write_reranker` wrote.
+def _read(file: ModelFile, document: Document, resources: Resources) -> Reranker:
+    stored = document["options"]
+    if unknown := stored.keys() - {*_OPTIONS, "prune"}:
+        raise InputError(f"unknown options: {', '.join(sorted(unknown))}")
+    stored["prune"] = build_options(Pruning, stored.get("prune", {}))
+    reranker = Reranker(**stored, **resources)
+    reranker.check()
+    model = _read_model(file)
+    grammars = _read_grammars(file, document["parsers"])
+    reranker._use(grammars, [backbone_classes(group) for group in grammars])
+    reranker.model_ = model
+    parsers = reranker._n_parsers()
+    if len(model.score_weights) != parsers * len(SCORES):
+        raise ModelFileError(
+            f"there are {len(model.score_weights)} score_weights, and {parsers} parsers with "
+            f"{len(SCORES)} each; train the reranker again",
+            path=file.path,
+        )
+    return reranker
 
-    >>> read_reranker("missing")
-    Traceback (most recent call last):
-    FileNotFoundError: [Errno 2] No such file or directory: 'missing/reranker.lpcfg'
-    """
-    file = ModelFile(Path(folder, _NAME))
-    document = read_document(file, _DOCUMENT, kind="reranker")
+
+def _read_model(file: ModelFile) -> RerankerModel:
     keys = file.array("keys", np.uint32, (None,))
     if np.any(keys[1:] <= keys[:-1]):
-        raise ModelFileError(f"{file.path}: the keys do not ascend")
-    parsers = document["parsers"]
-    # Names lead into the folder and nowhere else.
-    if not parsers or not all(
-        isinstance(names, list)
-        and names
-        and all(isinstance(name, str) and Path(name).name == name for name in names)
-        for names in parsers
-    ):
-        raise ModelFileError(f"{file.path}: 'parsers' must be lists of names of files")
-    grammars = [[load(Path(folder, name)) for name in names] for names in parsers]
+        raise ModelFileError("the keys do not ascend", path=file.path)
     weights = file.array("weights", np.float32, (len(keys),))
     score_weights = file.array("score_weights", np.float64, (None,))
     if not (np.isfinite(weights).all() and np.isfinite(score_weights).all()):
-        raise ModelFileError(f"{file.path}: the weights must be finite")
-    return RerankerModel(score_weights, keys, weights), grammars, document["options"]
+        raise ModelFileError("the weights must be finite", path=file.path)
+    return RerankerModel(score_weights, keys, weights)
+
+
+def _read_grammars(file: ModelFile, parsers: list[object]) -> list[list[Grammar]]:
+    # Names lead into the folder and nowhere else.
+    groups = [
+        [Path(file.path).parent / name for name in names]
+        for names in parsers
+        if isinstance(names, list)
+        and names
+        and all(isinstance(name, str) and Path(name).name == name for name in names)
+    ]
+    if not groups or len(groups) != len(parsers):
+        raise ModelFileError("'parsers' must be lists of names of files", path=file.path)
+    return [[load(path, Grammar) for path in group] for group in groups]
+
+
+#: A reranker with its weights; the grammars of its parsers are in files beside it.
+RERANKER_FORMAT = FolderFormat(
+    kind="reranker", keys={"parsers": list, "options": dict}, parts=_parts, write=_write, read=_read
+)

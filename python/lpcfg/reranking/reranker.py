@@ -10,25 +10,22 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Self
 
-from lpcfg._options import build_options, check_positive
-from lpcfg.errors import InputError, ModelFileError
+from lpcfg._options import check_positive
+from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
 from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.io import examine, save
 from lpcfg.parsing.base import BATCH, BaseParser, Tags
 from lpcfg.parsing.ensemble import Ensemble, joint_parser
 from lpcfg.parsing.member_parses import analyze_with_each
-from lpcfg.parsing.options import MEMORY, Pruning, checked_pruning
+from lpcfg.parsing.options import MEMORY, Pruning
 from lpcfg.parsing.parse import Parse
-from lpcfg.reranking._file import read_reranker, write_reranker
 from lpcfg.reranking._model import RerankerModel, RerankerSamples
-from lpcfg.reranking.candidates import SCORES, Candidates, merge_candidates
+from lpcfg.reranking.candidates import Candidates, merge_candidates
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["Reranker"]
-
-#: The parameters that are stored with a reranker, beside the thresholds of pruning.
-_OPTIONS = ("candidates", "folds", "penalty", "min_count", "iterations", "decoder")
 
 
 @dataclass
@@ -274,32 +271,17 @@ class Reranker(BaseParser):
         ...     sorted(path.name for path in pathlib.Path(folder).iterdir())
         ['1-1.lpcfg', 'reranker.lpcfg']
         """
-        options = {name: getattr(self, name) for name in _OPTIONS}
-        options["prune"] = checked_pruning(self.prune)._asdict()
-        write_reranker(folder, self.model_, self.grammars_, options)
+        save(self, folder)
 
     @classmethod
     def load(cls, folder: str | PathLike[str], *, memory: int = MEMORY, n_jobs: int = -1) -> Self:
-        """Read a reranker that :meth:`save` wrote.
+        """Load a reranker that :meth:`save` wrote.
 
         >>> Reranker.load("missing")
         Traceback (most recent call last):
-        FileNotFoundError: [Errno 2] No such file or directory: 'missing/reranker.lpcfg'
+        FileNotFoundError: [Errno 2] No such file or directory: 'missing'
         """
-        model, grammars, options = read_reranker(folder)
-        try:
-            if unknown := options.keys() - {*_OPTIONS, "prune"}:
-                raise InputError(f"unknown options: {', '.join(sorted(unknown))}")
-            options["prune"] = build_options(Pruning, options.get("prune", {}))
-            reranker = cls(**options, memory=memory, n_jobs=n_jobs)
-            reranker.check()
-            reranker._use(grammars, [backbone_classes(group) for group in grammars])
-        except InputError as error:
-            raise ModelFileError(f"{folder}: {error}") from error
-        if len(model.score_weights) != reranker._n_parsers() * len(SCORES):
-            raise ModelFileError(
-                f"{folder}: there are {len(model.score_weights)} score_weights, and "
-                f"{reranker._n_parsers()} parsers with {len(SCORES)} each; train the reranker again"
-            )
-        reranker.model_ = model
+        stored = examine(folder)
+        stored.expect("reranker")
+        reranker: Self = stored.load(memory=memory, n_jobs=n_jobs)
         return reranker

@@ -13,7 +13,7 @@ __all__ = ["BaumWelch", "Fit"]
 
 @dataclass(frozen=True)
 class Fit:
-    """Where a run ended, and how the log-likelihood went on the way.
+    """The result of a run: parameters, log-likelihoods before each iteration, convergence.
 
     >>> Fit(HMMParameters.checked([1.0], [[1.0]], [[1.0]]), (-3.0, -2.0), True).log_likelihood
     -2.0
@@ -25,7 +25,7 @@ class Fit:
 
     @property
     def log_likelihood(self) -> float:
-        """The last one known: that of the parameters if the run has converged.
+        """The last known log-likelihood: that of the parameters if the run has converged.
 
         >>> Fit(HMMParameters.checked([1.0], [[1.0]], [[1.0]]), (-3.0,), False).log_likelihood
         -3.0
@@ -35,11 +35,12 @@ class Fit:
 
 @dataclass(frozen=True)
 class BaumWelch:
-    """The EM algorithm: expected counts, from which parameters are estimated, and so on.
+    """The Baum-Welch algorithm: EM for hidden Markov models.
 
-    ``max_iter``: most iterations.
-    ``tol``: it has converged when an iteration gains less log-likelihood per symbol.
+    ``max_iter``: the maximal number of iterations.
+    ``tol``: it has converged when an iteration improves the log-likelihood per symbol by less.
     ``pseudocount``: is added to all expected counts.
+    ``progress``: wraps the iterations, for a progress bar.
 
     >>> import numpy as np
     >>> transitions, emissions = [[0.6, 0.4], [0.5, 0.5]], [[0.7, 0.3], [0.2, 0.8]]

@@ -1,97 +1,92 @@
-"""Hidden Markov models as model files."""
+"""The formats of hidden Markov models in model files."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from os import PathLike
-from typing import Any
+from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.utils.validation import check_is_fitted
 
-from lpcfg.io.model_file import (
-    ModelFile,
-    pack_strings,
-    read_document,
-    unpack_strings,
-    write_model_file,
-)
-from lpcfg.sequence._hmm_parameters import HMMParameters
-from lpcfg.sequence._hmm_symbols import Item
+from lpcfg.errors import InputError
+from lpcfg.io.formats import Arrays, Document, FileFormat
+from lpcfg.io.model_file import ModelFile, pack_strings, unpack_strings
+from lpcfg.sequence._symbols import Item, Unknown
+from lpcfg.sequence.hmm import HMM
+from lpcfg.sequence.spectral_hmm import ObservableOperators, SpectralHMM
 
-__all__ = ["pack_items", "read_hmm", "unpack_items", "write_hmm"]
+__all__ = ["HMM_FORMAT", "SPECTRAL_HMM_FORMAT"]
 
-_OPTIONS = {"unknown": str, "decoder": str, "count_transitions": bool}
+_HMM_OPTIONS = {"unknown": str, "decoder": str, "count_transitions": bool}
 
 
-def write_hmm(
-    path: str | PathLike[str],
-    parameters: HMMParameters,
-    symbols: tuple[Item, ...],
-    states: tuple[Item, ...],
-    options: Mapping[str, Any],
-) -> None:
-    """Write a model: its parameters, the names of symbols and states, and how it is used.
-
-    >>> import tempfile, pathlib
-    >>> from lpcfg import HMM
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "clock.lpcfg")
-    ...     HMM(n_states=2).fit([["tick", "tock", "tick"]]).save(path)
-    ...     parts, options = read_hmm(path)
-    >>> parts["symbols"], options
-    (('tick', 'tock'), {'unknown': 'error', 'decoder': 'viterbi', 'count_transitions': False})
-    """
+def _pack_hmm(hmm: HMM) -> tuple[Arrays, Document]:
+    check_is_fitted(hmm, "parameters_")
+    parameters = hmm.parameters_
     arrays = {name: getattr(parameters, name) for name in ("initial", "transitions", "emissions")}
     if parameters.ends is not None:
         arrays["ends"] = parameters.ends
-    arrays |= pack_items("symbols", symbols) | pack_items("states", states)
-    write_model_file(
-        path, arrays, {"kind": "hidden Markov model"} | {name: options[name] for name in _OPTIONS}
+    arrays |= _pack_items("symbols", hmm.symbols_) | _pack_items("states", hmm.states_)
+    return arrays, {name: getattr(hmm, name) for name in _HMM_OPTIONS}
+
+
+def _unpack_hmm(file: ModelFile, document: Document) -> HMM:
+    hmm = HMM.from_parameters(
+        initial=file.array("initial", np.float64, (None,)),
+        transitions=file.array("transitions", np.float64, (None, None)),
+        emissions=file.array("emissions", np.float64, (None, None)),
+        ends=file.array("ends", np.float64, (None,)) if "ends" in file.names() else None,
+        symbols=_unpack_items(file, "symbols"),
+        states=_unpack_items(file, "states"),
     )
+    hmm.set_params(**{name: document[name] for name in _HMM_OPTIONS})
+    hmm.check_options()
+    return hmm
 
 
-def read_hmm(path: str | PathLike[str]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Read what :meth:`lpcfg.HMM.from_parameters` takes, which checks it, and the options.
-
-    >>> read_hmm("missing.lpcfg")
-    Traceback (most recent call last):
-    FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
-    """
-    file = ModelFile(path)
-    document = read_document(file, _OPTIONS, kind="hidden Markov model")
-    parts = {
-        "initial": file.array("initial", np.float64, (None,)),
-        "transitions": file.array("transitions", np.float64, (None, None)),
-        "emissions": file.array("emissions", np.float64, (None, None)),
-        "ends": file.array("ends", np.float64, (None,)) if "ends" in file.names() else None,
-        "symbols": unpack_items(file, "symbols"),
-        "states": unpack_items(file, "states"),
-    }
-    return parts, {name: document[name] for name in _OPTIONS}
+def _pack_spectral_hmm(hmm: SpectralHMM) -> tuple[Arrays, Document]:
+    check_is_fitted(hmm, "operators_")
+    arrays = {name: getattr(hmm.operators_, name) for name in ("start", "operators", "end")}
+    return arrays | _pack_items("symbols", hmm.symbols_), {"unknown": hmm.unknown}
 
 
-def pack_items(name: str, items: tuple[Item, ...]) -> dict[str, NDArray[Any]]:
-    """Names of symbols: strings as they are packed everywhere, numbers as an array.
+def _unpack_spectral_hmm(file: ModelFile, document: Document) -> SpectralHMM:
+    symbols = _unpack_items(file, "symbols")
+    start = file.array("start", np.float64, (None,))
+    states = len(start)
+    operators = file.array("operators", np.float64, (len(symbols), states, states))
+    end = file.array("end", np.float64, (states,))
+    if not all(np.isfinite(array).all() for array in (start, operators, end)):
+        raise InputError("operators must be finite numbers")
+    if document["unknown"] not in get_args(Unknown):
+        raise InputError(f"unknown must be one of {', '.join(get_args(Unknown))}")
+    hmm = SpectralHMM(n_states=states, unknown=document["unknown"])
+    hmm.operators_ = ObservableOperators(start, operators, end)
+    hmm.symbols_ = symbols
+    return hmm
 
-    >>> pack_items("symbols", (3, 5))
-    {'symbols': array([3, 5])}
-    """
+
+def _pack_items(name: str, items: tuple[Item, ...]) -> Arrays:
+    """The names of symbols or states: strings as they are packed everywhere, integers as arrays."""
     if any(isinstance(item, str) for item in items):
         return pack_strings(name, [str(item) for item in items])
     return {name: np.array(items, dtype=np.int64)}
 
 
-def unpack_items(file: ModelFile, name: str) -> tuple[Item, ...]:
-    """What :func:`pack_items` packed.
-
-    >>> import tempfile, pathlib
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "names.lpcfg")
-    ...     write_model_file(path, pack_items("symbols", ("tick", "tock")), {"kind": "names"})
-    ...     unpack_items(ModelFile(path), "symbols")
-    ('tick', 'tock')
-    """
+def _unpack_items(file: ModelFile, name: str) -> tuple[Item, ...]:
     if name in file.names():
         return tuple(file.array(name, np.int64, (None,)).tolist())
     return unpack_strings(file, name)
+
+
+#: The probabilities of a hidden Markov model, and the names of its symbols and states.
+HMM_FORMAT = FileFormat(
+    kind="hidden Markov model", keys=_HMM_OPTIONS, pack=_pack_hmm, unpack=_unpack_hmm
+)
+
+#: The operators of a spectral hidden Markov model, and the names of its symbols.
+SPECTRAL_HMM_FORMAT = FileFormat(
+    kind="spectral hidden Markov model",
+    keys={"unknown": str},
+    pack=_pack_spectral_hmm,
+    unpack=_unpack_spectral_hmm,
+)

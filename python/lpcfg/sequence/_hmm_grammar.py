@@ -1,4 +1,4 @@
-"""A hidden Markov model as an L-PCFG.
+"""A hidden Markov model as a right-branching L-PCFG.
 
 The states of the HMM are latent states of three symbols: S, the rest of a sentence from a word
 that is not the last one, and X, the tag of a word, once for all but the last word and once for
@@ -33,7 +33,7 @@ _SYMBOLS = (
 def right_branching(
     parameters: HMMParameters, words: Sequence[str], unknown: bool = False
 ) -> Grammar:
-    """The grammar; with ``unknown``, unknown words tell nothing and have probability one.
+    """The grammar; with ``unknown``, unknown words have the emission probability 1 in all states.
 
     >>> parameters = HMMParameters.checked([1.0], [[0.5]], [[0.9, 0.1]], ends=[0.5])
     >>> grammar = right_branching(parameters, ["ha", "ho"])

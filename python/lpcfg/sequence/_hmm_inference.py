@@ -1,4 +1,4 @@
-"""What a hidden Markov model can tell about sequences."""
+"""Inference with a fitted hidden Markov model: probabilities, states, features and samples."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lpcfg import _core
 from lpcfg._threads import thread_count
 from lpcfg.errors import InputError
 from lpcfg.sequence._hmm_parameters import HMMParameters
-from lpcfg.sequence._hmm_symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
+from lpcfg.sequence._symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
 
 __all__ = ["Decoder", "HMMInference"]
 
@@ -65,7 +65,7 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return float(self.score_samples(sequences).mean())
 
     def predict(self, sequences: Sequences) -> list[list[Item]]:
-        """The states of each symbol, as ``decoder`` finds them.
+        """The best state of each symbol, by the criterion ``decoder``.
 
         >>> from lpcfg import HMM
         >>> parameters = [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.2, 0.8]]
@@ -73,7 +73,7 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> hmm.predict([[0, 0, 1, 0, 1, 1, 1]])
         [['low', 'low', 'low', 'low', 'high', 'high', 'high']]
         """
-        self._check_options()
+        self.check_options()
         flat, encoded = self._encode(sequences)
         if self.decoder == "viterbi":
             numbers, _ = encoded.best_states(self.parameters_.core)
@@ -82,7 +82,7 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return [[self.states_[number] for number in part.tolist()] for part in flat.split(numbers)]
 
     def predict_proba(self, sequences: Sequences) -> list[NDArray[np.float64]]:
-        """For each sequence the probabilities of states (columns) at each symbol (row).
+        """For each sequence the posteriors of states (columns) at each symbol (row).
 
         >>> from lpcfg import HMM
         >>> parameters = [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.2, 0.8]]
@@ -94,9 +94,9 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return flat.split(encoded.posteriors(self.parameters_.core))
 
     def transform(self, sequences: Sequences) -> NDArray[np.float64]:
-        """How often each state is expected in each sequence: features of a fixed number.
+        """The expected number of times that each sequence is in each state, as features.
 
-        With ``count_transitions``, those of all transitions follow; see
+        With ``count_transitions``, the expected numbers of all transitions follow; see
         :meth:`get_feature_names_out`.
 
         >>> from lpcfg import HMM
@@ -159,9 +159,9 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def sample(
         self, n_sequences: int = 1, length: int | None = None, random_state: int = 0
     ) -> tuple[list[list[Item]], list[list[Item]]]:
-        """Draw sequences and their states; the same seed gives the same ones.
+        """Sample sequences and their states; the same seed gives the same ones.
 
-        ``length`` is that of all sequences, or the most that is drawn if the end is modelled.
+        ``length`` is that of all sequences, or the maximal length if the end is modelled.
 
         >>> from lpcfg import HMM
         >>> hmm = HMM.from_parameters([1, 0], [[0, 1], [1, 0]], np.eye(2), symbols=["tick", "tock"])
@@ -170,7 +170,7 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "parameters_")
         if length is None and self.parameters_.ends is None:
-            raise InputError("length must be given: the model does not know where sequences end")
+            raise InputError("length must be given: the end of sequences is not modelled")
         random = np.random.default_rng(random_state)
         lengths, states, symbols = self.parameters_.sample(n_sequences, length, random)
         ends = np.cumsum(lengths)[:-1]

@@ -24,13 +24,13 @@ _SCATTER = 0.1
 
 @dataclass(frozen=True, eq=False)
 class HMMParameters:
-    """Probabilities of a hidden Markov model.
+    """The probabilities of a hidden Markov model.
 
-    ``initial``: of states at the beginning.
-    ``transitions``: of the next state (column) given the state (row).
-    ``emissions``: of symbols (columns) given the state (row).
-    ``ends``: that a sequence ends after each state; its transitions then sum to the rest. None if
-    the end is not modelled: probabilities are those of sequences of a given length.
+    ``initial``: P(state) at the beginning of a sequence.
+    ``transitions``: P(next state | state), with a row for each state.
+    ``emissions``: P(symbol | state), with a row for each state.
+    ``ends``: P(the sequence ends | state), or None if the end is not modelled; the transitions of a
+    state sum to 1 minus this.
 
     >>> parameters = HMMParameters.checked([1.0], [[0.5]], [[0.9, 0.1]], ends=[0.5])
     >>> parameters.n_states, parameters.n_symbols
@@ -42,6 +42,10 @@ class HMMParameters:
     emissions: NDArray[np.float64]
     ends: NDArray[np.float64] | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        # What is laid out for the core is made again from the rest.
+        return {name: value for name, value in vars(self).items() if name != "core"}
+
     @classmethod
     def checked(
         cls,
@@ -50,7 +54,7 @@ class HMMParameters:
         emissions: ArrayLike,
         ends: ArrayLike | None = None,
     ) -> HMMParameters:
-        """Parameters from numbers of unknown origin.
+        """Parameters from arrays, after checking their shapes and sums.
 
         >>> HMMParameters.checked([0.5, 0.4], np.eye(2), np.eye(2))
         Traceback (most recent call last):
@@ -96,7 +100,7 @@ class HMMParameters:
 
     @property
     def n_states(self) -> int:
-        """How many states there are.
+        """The number of states.
 
         >>> HMMParameters.checked([0.5, 0.5], np.eye(2), np.eye(2)).n_states
         2
@@ -105,7 +109,7 @@ class HMMParameters:
 
     @property
     def n_symbols(self) -> int:
-        """How many symbols there are.
+        """The number of symbols.
 
         >>> HMMParameters.checked([1.0], [[1.0]], [[0.2, 0.8]]).n_symbols
         2
@@ -120,11 +124,11 @@ class HMMParameters:
         mean_length: float | None,
         random: np.random.Generator,
     ) -> HMMParameters:
-        """Random parameters to start from.
+        """Random parameters for EM to start from.
 
-        Emissions are scattered around the frequencies of symbols, and transitions are nearly even:
-        of starts with scattered transitions more end in poor local optima. The end is modelled if
-        a mean length is given.
+        Emissions are drawn around the frequencies of symbols, and transitions are nearly uniform:
+        more of the starts with random transitions end in poor local optima. The end of sequences is
+        modelled if their mean length is given.
 
         >>> random = np.random.default_rng(0)
         >>> HMMParameters.random(2, np.array([0.9, 0.1]), None, random).emissions.sum(axis=1)
@@ -147,7 +151,7 @@ class HMMParameters:
     def from_counts(
         cls, counts: Mapping[str, Any], *, model_end: bool, pseudocount: float = 0.0
     ) -> HMMParameters:
-        """Relative frequencies of counts; states without any get even probabilities.
+        """Relative frequencies of counts; states without any have uniform distributions.
 
         >>> counts = {"initial": np.ones(1), "transitions": np.array([[3.0]]),
         ...     "ends": np.ones(1), "emissions": np.array([[2.0, 2.0]])}
@@ -168,7 +172,7 @@ class HMMParameters:
 
     @cached_property
     def core(self) -> _core.HiddenMarkovModel:
-        """The parameters laid out for the core, with one more symbol that tells nothing.
+        """The parameters for the core, with one more symbol, which all states emit: unknown ones.
 
         >>> HMMParameters.checked([1.0], [[1.0]], [[1.0]]).core
         <lpcfg._core.HiddenMarkovModel object at ...>
@@ -184,7 +188,7 @@ class HMMParameters:
     def sample(
         self, n_sequences: int, length: int | None, random: np.random.Generator
     ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-        """Draw sequences: the length of each, and the states and symbols of all in a row.
+        """Sample sequences: the length of each, and the states and symbols of all of them.
 
         >>> parameters = HMMParameters.checked([1.0], [[1.0]], [[0.0, 1.0]])
         >>> parameters.sample(2, 2, np.random.default_rng(0))
@@ -234,7 +238,7 @@ def count_states(
         "initial": np.bincount(states[offsets[:-1]], minlength=n_states),
         "transitions": table(states[inner], states[inner + 1], n_states),
         "ends": np.bincount(states[last], minlength=n_states),
-        # One more column for symbols that are not in the vocabulary, which teach nothing.
+        # The last column is for symbols that are not in the vocabulary.
         "emissions": table(states, symbols, n_symbols + 1)[:, :-1],
     }
     return {name: array.astype(np.float64) for name, array in counts.items()}
@@ -249,7 +253,7 @@ def _normalized(counts: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _bounds(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Where the share of each column ends; each row has the unit interval above its number."""
+    """Cumulative probabilities of each row, plus the number of the row."""
     bounds = np.cumsum(probabilities, axis=1)
     shifted: NDArray[np.float64] = bounds / bounds[:, -1:] + np.arange(len(bounds))[:, None]
     return shifted
@@ -258,7 +262,7 @@ def _bounds(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
 def _draw(
     bounds: NDArray[np.float64], rows: NDArray[np.int64], random: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Draw a column from each of some rows, any number of times from the same."""
+    """Sample a column for each of the given rows, which may be given more than once."""
     columns = bounds.shape[1]
     places = np.searchsorted(bounds.ravel(), rows + random.random(len(rows)), side="right")
     drawn: NDArray[np.int64] = np.minimum(places - rows * columns, columns - 1)

@@ -1,4 +1,4 @@
-"""Hidden Markov models over sequences of strings or numbers."""
+"""Hidden Markov models over sequences of strings or integers."""
 
 from __future__ import annotations
 
@@ -13,40 +13,49 @@ from sklearn.utils.validation import check_is_fitted
 
 from lpcfg import _core
 from lpcfg._threads import thread_count
-from lpcfg.errors import InputError, ModelFileError
+from lpcfg.errors import InputError
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.io import load, save
 from lpcfg.sequence._baum_welch import BaumWelch
-from lpcfg.sequence._hmm_file import read_hmm, write_hmm
 from lpcfg.sequence._hmm_grammar import right_branching
 from lpcfg.sequence._hmm_inference import Decoder, HMMInference
 from lpcfg.sequence._hmm_parameters import HMMParameters, count_states
-from lpcfg.sequence._hmm_symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
+from lpcfg.sequence._symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
 
 __all__ = ["HMM"]
 
 
 @dataclass(eq=False, repr=False)
 class HMM(HMMInference):
-    """A hidden Markov model, learnt from sequences alone (Baum and Welch) or with their states.
+    """A hidden Markov model, learnt from sequences alone (Baum-Welch) or with their states.
 
-    ``n_states``: how many states; may be left out if they are given.
-    ``model_end``: whether to learn where sequences end. If not, probabilities are those of
+    ``n_states``: the number of states; may be None (the default) if the states are given to
+    :meth:`fit`.
+    ``model_end``: whether to model the end of sequences; default False: probabilities are those of
     sequences of a given length.
-    ``vocabulary``: the symbols there are, by default all that occur, in order.
-    ``unknown``: symbols outside the vocabulary are an ``"error"``, or are ``"ignore"`` d: they tell
-    nothing about the state, and take no part in the probability.
-    ``pseudocount``: is added to all counts of states, transitions and symbols.
-    ``n_init``, ``max_iter``, ``tol``: random starts, of which the best is kept; iterations of each,
-    and the gain in log-likelihood per symbol below which they stop.
-    ``warm_start``: go on from the parameters and the vocabulary of the last fit.
-    ``decoder``: what :meth:`predict` finds, the most probable sequence of states (``"viterbi"``) or
-    the most probable state of each symbol (``"posterior"``).
-    ``count_transitions``: whether :meth:`transform` counts transitions, too.
-    ``random_state``: the seed; the same seed gives the same model.
-    ``n_jobs``: the number of threads, -1 for one on each core; nothing depends on it.
+    ``vocabulary``: the symbols; by default all that occur in training, sorted.
+    ``unknown``: how symbols outside the vocabulary are treated: ``"error"`` (the default) raises an
+    exception, ``"ignore"`` leaves them out of the emission probabilities.
+    ``pseudocount``: is added to all counts of states, transitions and symbols; default 0, which
+    gives what was never seen probability 0.
+    ``n_init``: the number of random starts, of which the one with the best likelihood is kept;
+    default 1.
+    ``max_iter``: the maximal number of iterations of each start; default 100.
+    ``tol``: iterations stop when the log-likelihood per symbol improves by less than this; default
+    1e-5.
+    ``warm_start``: whether :meth:`fit` continues from the parameters and the vocabulary of the last
+    fit; default False.
+    ``decoder``: what :meth:`predict` finds, the most probable sequence of states (``"viterbi"``,
+    the default) or the most probable state of each symbol (``"posterior"``).
+    ``count_transitions``: whether :meth:`transform` counts transitions, too; default False.
+    ``random_state``: the seed; the same seed gives the same model; default 0.
+    ``n_jobs``: the number of threads, -1 (the default) for one on each core; the result does not
+    depend on it.
+    ``progress``: wraps the iterations, for a progress bar; by default there is none.
 
     After :meth:`fit`, ``parameters_`` has the probabilities, ``symbols_`` and ``states_`` the
-    names of their columns and rows, ``log_likelihoods_`` the log-likelihood before each iteration.
+    names of their columns and rows, ``log_likelihoods_`` the log-likelihood before each iteration,
+    and ``converged_`` whether the iterations stopped before ``max_iter``.
 
     >>> weather = [["sun", "sun", "rain"], ["rain", "rain", "sun", "sun"]]
     >>> hmm = HMM(n_states=2).fit(weather)
@@ -139,7 +148,7 @@ class HMM(HMMInference):
         >>> hmm.predict([["she", "rained"]])
         [['N', 'V']]
         """
-        self._check_options()
+        self.check_options()
         flat = FlatSequences.of(sequences)
         going_on = self.warm_start and hasattr(self, "parameters_")
         table = SymbolTable.chosen(self.symbols_ if going_on else self.vocabulary, flat)
@@ -151,7 +160,13 @@ class HMM(HMMInference):
         self.symbols_ = table.symbols
         return self
 
-    def _check_options(self) -> None:
+    def check_options(self) -> None:
+        """Raise an :class:`~lpcfg.errors.InputError` if a parameter cannot be used.
+
+        >>> HMM(n_states=0).check_options()
+        Traceback (most recent call last):
+        lpcfg.errors.InputError: n_states must be at least 1, not 0
+        """
         if self.n_states is not None and self.n_states < 1:
             raise InputError(f"n_states must be at least 1, not {self.n_states}")
         for name in ("n_init", "max_iter"):
@@ -249,21 +264,14 @@ class HMM(HMMInference):
         ...     HMM.load(path).symbols_
         ('tick', 'tock')
         """
-        check_is_fitted(self, "parameters_")
-        write_hmm(path, self.parameters_, self.symbols_, self.states_, self.get_params())
+        save(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> HMM:
-        """Read a model that :meth:`save` has written, after checking it.
+        """Load a model that :meth:`save` has written.
 
         >>> HMM.load("missing.lpcfg")
         Traceback (most recent call last):
         FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
         """
-        parts, options = read_hmm(path)
-        try:
-            hmm = cls.from_parameters(**parts)
-            hmm.set_params(**options)._check_options()
-        except InputError as error:
-            raise ModelFileError(f"{path}: {error}") from error
-        return hmm
+        return load(path, HMM)

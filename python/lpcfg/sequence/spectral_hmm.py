@@ -1,39 +1,199 @@
-"""Spectral learning of hidden Markov models (Hsu, Kakade & Zhang 2012)."""
+"""Spectral learning of hidden Markov models by observable operators.
+
+Hsu, Kakade & Zhang (2012); the operators are those of Jaeger (2000): an HMM without its states.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from os import PathLike
-from typing import Self, get_args
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from sklearn.base import BaseEstimator
+from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.validation import check_is_fitted
 
+from lpcfg._columns import distinct_rows
 from lpcfg._threads import one_thread
-from lpcfg.errors import InputError, ModelFileError
-from lpcfg.io.model_file import ModelFile, read_document, write_model_file
-from lpcfg.sequence._hmm_file import pack_items, unpack_items
-from lpcfg.sequence._hmm_symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
-from lpcfg.sequence._observable_operators import ObservableOperators, Triples
+from lpcfg.errors import InputError
+from lpcfg.io import load, save
+from lpcfg.sequence._symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
 
-__all__ = ["SpectralHMM"]
+__all__ = ["ObservableOperators", "SpectralHMM", "Triples"]
 
-_KIND = "spectral hidden Markov model"
+Floats = NDArray[np.float64]
+
+# Singular values below this part of the largest are rounding errors, whose reciprocals would be
+# anything.
+_ROUNDING = 1e-9
+
+# Entries of the matrices that are gathered at once.
+_BATCH = 1 << 22
+
+
+@dataclass(frozen=True)
+class Triples:
+    """Symbols that follow each other, one row each of first, second and third, with weights.
+
+    >>> Triples.count(np.array([0, 4]), np.array([1, 0, 1, 0])).weights
+    array([0.5, 0.5])
+    """
+
+    symbols: NDArray[np.int64]
+    weights: Floats
+
+    @classmethod
+    def count(cls, offsets: NDArray[np.int64], symbols: NDArray[np.integer]) -> Triples:
+        """Relative frequencies of all triples in sequences that follow each other.
+
+        >>> Triples.count(np.array([0, 3, 4]), np.array([0, 1, 2, 0])).symbols
+        array([[0, 1, 2]])
+        """
+        inner = np.ones(len(symbols), dtype=bool)
+        ends = offsets[1:]
+        inner[ends - 1] = False
+        inner[np.maximum(ends - 2, offsets[:-1])] = False
+        first = np.flatnonzero(inner)
+        if len(first) == 0:
+            raise InputError("no sequence has three symbols, which spectral learning looks at")
+        rows, _, count = distinct_rows(symbols[first], symbols[first + 1], symbols[first + 2])
+        return cls(np.stack(rows, axis=1), count / count.sum())
+
+
+@dataclass(frozen=True)
+class ObservableOperators:
+    """P(x1 ... xn) = end . B(xn) ... B(x1) start, with an operator B for each symbol.
+
+    >>> one = np.ones(1)
+    >>> model = ObservableOperators(one, np.array([[[0.25]], [[0.75]]]), one)
+    >>> model.log_probabilities(np.array([0, 2]), np.array([0, 1])).round(3)
+    array([-1.674])
+    """
+
+    start: Floats
+    operators: Floats
+    end: Floats
+
+    @classmethod
+    def learn(
+        cls, first: Floats, triples: Triples, n_states: int, random_state: int
+    ) -> ObservableOperators:
+        """Spectral learning from the probabilities of first symbols and of triples of symbols.
+
+        Hsu et al. look at the first three symbols of each sequence. Triples from everywhere in the
+        sequences have the same operators, whatever the distribution of states where they begin, as
+        long as pairs and single symbols are taken from the triples.
+
+        >>> triples = Triples(np.array([[0, 1, 0], [1, 0, 1]]), np.array([0.5, 0.5]))
+        >>> model = ObservableOperators.learn(np.array([1.0, 0.0]), triples, 2, random_state=0)
+        >>> np.exp(model.log_probabilities(np.array([0, 3]), np.array([0, 1, 0]))).round(6)
+        array([1.])
+        """
+        size = len(first)
+        one, two, three = triples.symbols.T
+        pairs = sparse.coo_array((triples.weights, (two, one)), shape=(size, size)).tocsr()
+        rank = min(n_states, size)
+        basis, values, _ = randomized_svd(pairs, rank, random_state=random_state)
+        basis = basis[:, values > _ROUNDING * values[0]]
+        inverse = np.linalg.pinv((pairs.T @ basis).T)
+        operators = np.zeros((size, basis.shape[1], basis.shape[1]))
+        step = max(_BATCH // operators[0].size, 1)
+        order = np.argsort(two, kind="stable")
+        for place in range(0, len(order), step):
+            rows = order[place : place + step]
+            products = basis[three[rows], :, None] * inverse[one[rows], None, :]
+            products *= triples.weights[rows, None, None]
+            begins = np.flatnonzero(np.diff(two[rows], prepend=-1))
+            operators[two[rows][begins]] += np.add.reduceat(products, begins, axis=0)
+        return cls(start=basis.T @ first, operators=operators, end=inverse.T @ pairs.sum(axis=0))
+
+    @cached_property
+    def with_unknown(self) -> Floats:
+        """The operators with one more, for a symbol of which nothing is known: the sum of all.
+
+        >>> ObservableOperators(np.ones(1), np.full((2, 1, 1), 0.5), np.ones(1)).with_unknown[2]
+        array([[1.]])
+        """
+        return np.concatenate([self.operators, self.operators.sum(axis=0, keepdims=True)])
+
+    def histories(
+        self, offsets: NDArray[np.int64], symbols: NDArray[np.integer]
+    ) -> tuple[Floats, Floats]:
+        """B(xn) ... B(x1) start for each sequence, scaled, and the logarithms of the scales.
+
+        >>> model = ObservableOperators(np.ones(1), np.array([[[0.5]]]), np.ones(1))
+        >>> model.histories(np.array([0, 3]), np.zeros(3, dtype=int))
+        (array([[1.]]), array([-2.07944154]))
+        """
+        lengths = np.diff(offsets)
+        vectors = np.tile(self.start, (len(lengths), 1))
+        logs = np.zeros(len(lengths))
+        # All sequences take a step at once; the longest come first, so that others drop out.
+        order = np.argsort(-lengths, kind="stable")
+        for time in range(int(lengths.max(initial=0))):
+            running = order[: np.searchsorted(-lengths[order], -time)]
+            chosen = self.with_unknown[symbols[offsets[running] + time]]
+            moved = np.einsum("sij,sj->si", chosen, vectors[running])
+            scales = np.abs(moved).max(axis=1)
+            positive = scales > 0
+            vectors[running] = np.divide(moved, scales[:, None], out=moved, where=positive[:, None])
+            with np.errstate(divide="ignore"):
+                logs[running] += np.log(scales)
+        return vectors, logs
+
+    def log_probabilities(self, offsets: NDArray[np.int64], symbols: NDArray[np.integer]) -> Floats:
+        """The logarithm of the estimate for each sequence, minus infinity if it is not positive.
+
+        >>> model = ObservableOperators(np.ones(1), np.array([[[-0.5]]]), np.ones(1))
+        >>> model.log_probabilities(np.array([0, 1, 3]), np.zeros(3, dtype=int)).round(3)
+        array([  -inf, -1.386])
+        """
+        vectors, logs = self.histories(offsets, symbols)
+        estimates = vectors @ self.end
+        with np.errstate(divide="ignore"):
+            found: Floats = np.log(np.maximum(estimates, 0.0)) + logs
+        return found
+
+    def next_probabilities(
+        self, offsets: NDArray[np.int64], symbols: NDArray[np.integer]
+    ) -> Floats:
+        """The distribution of the symbol (column) after each sequence (row).
+
+        What is estimated to be negative is taken to be zero, and the rest normalised.
+
+        >>> model = ObservableOperators(np.ones(1), np.array([[[0.25]], [[0.75]]]), np.ones(1))
+        >>> model.next_probabilities(np.array([0, 1]), np.array([1]))
+        array([[0.25, 0.75]])
+        """
+        vectors, _ = self.histories(offsets, symbols)
+        estimates = np.einsum("i,xij,sj->sx", self.end, self.operators, vectors, optimize=True)
+        # The sign of the whole history does not matter to what follows it.
+        estimates = np.maximum(estimates * np.sign(vectors @ self.end)[:, None], 0.0)
+        sums = estimates.sum(axis=1, keepdims=True)
+        even = np.full_like(estimates, 1.0 / estimates.shape[1])
+        rows: Floats = np.divide(estimates, sums, out=even, where=sums > 0)
+        return rows
 
 
 @dataclass(eq=False, repr=False)
 class SpectralHMM(BaseEstimator):  # type: ignore[misc]
-    """The probabilities of an HMM, learnt in one step and without local optima.
+    """A hidden Markov model that is learnt in one step and without local optima.
 
-    What is learnt are operators for each symbol, not states: sequences and next symbols have
-    probabilities, which converge to the true ones if the states of the HMM can be told apart by
-    what they emit and where they lead. With few sequences they may be negative.
+    It has an operator for each symbol instead of states. The probabilities of sequences and of next
+    symbols converge to the true ones if the states of the HMM differ in what they emit and in the
+    states that follow them. Estimates from few sequences may be negative.
 
-    ``n_states``: how many states, at most as many as symbols.
-    ``unknown``: what becomes of symbols that are new; see :class:`lpcfg.HMM`.
-    ``random_state``: the seed of the singular value decomposition.
+    ``n_states``: the number of states, at most that of symbols; default 2. More states fit more
+    structure and need more data.
+    ``unknown``: how symbols that were not seen in training are treated, ``"error"`` (the default)
+    or ``"ignore"``; see :class:`lpcfg.HMM`.
+    ``random_state``: the seed of the singular value decomposition; default 0.
+
+    After :meth:`fit`, ``operators_`` has the operators and ``symbols_`` the symbols they belong to.
 
     >>> from lpcfg import HMM
     >>> truth = HMM.from_parameters([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.9, 0.1], [0.3, 0.7]])
@@ -109,36 +269,17 @@ class SpectralHMM(BaseEstimator):  # type: ignore[misc]
         ...     SpectralHMM.load(path).predict_next([["a"]]).round(3)
         array([[0., 1.]])
         """
-        check_is_fitted(self, "operators_")
-        arrays = {name: getattr(self.operators_, name) for name in ("start", "operators", "end")}
-        document = {"kind": _KIND, "unknown": self.unknown}
-        write_model_file(path, arrays | pack_items("symbols", self.symbols_), document)
+        save(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> SpectralHMM:
-        """Read a model that :meth:`save` has written, after checking it.
+        """Load a model that :meth:`save` has written.
 
         >>> SpectralHMM.load("missing.lpcfg")
         Traceback (most recent call last):
         FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
         """
-        file = ModelFile(path)
-        document = read_document(file, {"unknown": str}, kind=_KIND)
-        symbols = unpack_items(file, "symbols")
-        start = file.array("start", np.float64, (None,))
-        states = len(start)
-        operators = file.array("operators", np.float64, (len(symbols), states, states))
-        end = file.array("end", np.float64, (states,))
-        if not all(np.isfinite(array).all() for array in (start, operators, end)):
-            raise ModelFileError(f"{file.path}: operators must be finite numbers")
-        if document["unknown"] not in get_args(Unknown):
-            raise ModelFileError(
-                f"{file.path}: unknown must be one of {', '.join(get_args(Unknown))}"
-            )
-        hmm = cls(n_states=states, unknown=document["unknown"])
-        hmm.operators_ = ObservableOperators(start, operators, end)
-        hmm.symbols_ = symbols
-        return hmm
+        return load(path, SpectralHMM)
 
     def _encode(self, sequences: Sequences) -> tuple[NDArray[np.int64], NDArray[np.uint32]]:
         check_is_fitted(self, "operators_")

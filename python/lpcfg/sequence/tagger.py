@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from os import PathLike
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,20 +15,13 @@ from lpcfg import _core
 from lpcfg._columns import distinct_rows
 from lpcfg._options import check_positive
 from lpcfg._threads import thread_count
-from lpcfg.errors import InputError, ModelFileError
-from lpcfg.io.lexicon_file import LEXICON_DOCUMENT, pack_lexicon, read_lexicon
-from lpcfg.io.model_file import (
-    ModelFile,
-    pack_strings,
-    read_document,
-    unpack_strings,
-    write_model_file,
-)
+from lpcfg.errors import InputError
+from lpcfg.io import load, save
 from lpcfg.lexicon.estimation import estimate_from_columns
 from lpcfg.lexicon.lexicon import Lexicon
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.word_table import initial_words
-from lpcfg.sequence._hmm_symbols import FlatSequences
+from lpcfg.sequence._symbols import FlatSequences
 from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.symbol import Symbol
 from lpcfg.treebank.treebank import Treebank
@@ -41,18 +34,23 @@ BATCH = 1024
 # The table of transitions has the cube of this many entries.
 _MOST_TAGS = 400
 
-_SMOOTHING = {"trigram_smoothing": float, "bigram_smoothing": float}
+#: The parameters that are strengths of priors.
+SMOOTHING = ("trigram_smoothing", "bigram_smoothing")
 
 
 @dataclass
 class Tagger:
-    """Finds tags of words: a tag depends on the two before it, and a word on its tag.
+    """A part-of-speech tagger: a tag depends on the two before it, and a word on its tag.
 
-    Words are known or have classes, as in grammars; see :class:`lpcfg.LexiconOptions`.
-    ``trigram_smoothing``, ``bigram_smoothing``: strengths, in tokens, of the priors of P(tag | two
-    tags before), which is P(tag | tag before), and of that, which is P(tag).
-    ``n_jobs``: the number of threads, -1 for one on each core; the result does not depend on it.
+    ``lexicon``: how P(word | tag) is estimated; words are known or have classes, as in grammars.
+    ``trigram_smoothing``: the weight of the prior of P(tag | two tags before), as a number of
+    tokens; the prior is P(tag | tag before). Default 100; larger values trust rare contexts less.
+    ``bigram_smoothing``: the same for P(tag | tag before), whose prior is P(tag). Default 20.
+    ``n_jobs``: the number of threads, -1 (the default) for one on each core; the result does not
+    depend on it.
 
+    After :meth:`fit`, ``tags_`` has the tags, ``lexicon_`` the words, ``trigrams_`` and ``counts_``
+    how often tags follow each other, and ``cleaning_`` how the trees of the treebank were cleaned.
     The defaults were chosen on the development part of GUM.
 
     >>> from lpcfg import embedded_trees
@@ -67,13 +65,13 @@ class Tagger:
     n_jobs: int = -1
 
     tags_: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    #: How the trees were cleaned that it has learnt from.
+    #: How the trees of the treebank were cleaned.
     cleaning_: Cleaning = field(init=False, repr=False, compare=False)
     #: Numbers of tags that follow each other, and how often; one more than tags is for the ends.
     trigrams_: NDArray[np.uint32] = field(init=False, repr=False, compare=False)
     counts_: NDArray[np.float64] = field(init=False, repr=False, compare=False)
     lexicon_: Lexicon = field(init=False, repr=False, compare=False)
-    model_: _core.SecondOrderModel = field(init=False, repr=False, compare=False)
+    _tables: _core.SecondOrderModel = field(init=False, repr=False, compare=False)
 
     def fit(self, treebank: Treebank) -> Self:
         """Learn from the words and tags of a treebank.
@@ -104,11 +102,20 @@ class Tagger:
             initial_words(treebank.words, words, starts),
             self.lexicon,
         )
-        self.model_ = self._core_model()
+        self.build_tables()
         return self
 
-    def _core_model(self) -> _core.SecondOrderModel:
-        for name in _SMOOTHING:
+    def build_tables(self) -> None:
+        """Build the tables that sentences are tagged with, from counts and lexicon.
+
+        >>> from lpcfg import Tree
+        >>> tagger = Tagger().fit(Treebank.from_trees([Tree("NN", "rain")]))
+        >>> tagger.trigram_smoothing = 0.0
+        >>> tagger.build_tables()
+        Traceback (most recent call last):
+        lpcfg.errors.InputError: trigram_smoothing must be above 0, not 0.0
+        """
+        for name in SMOOTHING:
             if not getattr(self, name) > 0:
                 raise InputError(f"{name} must be above 0, not {getattr(self, name)}")
         if not np.all(self.counts_ > 0):
@@ -120,12 +127,21 @@ class Tagger:
         singles = pairs.sum(axis=0)
         frequencies = (singles + 1) / (singles.sum() + size)
         bigrams = _shrink(pairs, frequencies, self.bigram_smoothing)
-        return _core.SecondOrderModel(
+        self._tables = _core.SecondOrderModel(
             transitions=_shrink(counts, bigrams, self.trigram_smoothing),
             offsets=self.lexicon_.offsets,
             tags=self.lexicon_.symbols.astype(np.uint32),
             emissions=self.lexicon_.probabilities,
         )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The tables are built again from the rest.
+        return {name: value for name, value in vars(self).items() if name != "_tables"}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(state)
+        if hasattr(self, "lexicon_"):
+            self.build_tables()
 
     def tag(self, words: Sequence[str]) -> list[str]:
         """The most probable tag of each word of a sentence.
@@ -175,7 +191,7 @@ class Tagger:
         rest = iter(sentences)
         while batch := list(islice(rest, batch_size)):
             flat, encoded = self._encode(batch)
-            best, found = encoded.best_tags(self.model_)
+            best, found = encoded.best_tags(self._tables)
             for numbers, probabilities in zip(flat.split(best), flat.split(found), strict=True):
                 yield [self.tags_[number] for number in numbers.tolist()], probabilities.tolist()
 
@@ -188,7 +204,7 @@ class Tagger:
         >>> table[3, tagger.tags_.index(".")].round(2)
         np.float64(1.0)
         """
-        return self._encode([words])[1].tag_posteriors(self.model_)
+        return self._encode([words])[1].tag_posteriors(self._tables)
 
     def _encode(self, sentences: Sequence[Sequence[str]]) -> tuple[FlatSequences, _core.Sequences]:
         flat = FlatSequences.of(sentences, "sentence")
@@ -206,37 +222,17 @@ class Tagger:
         ...     Tagger.load(path).tag(["snow"])
         ['NN']
         """
-        arrays, document = pack_lexicon(self.lexicon_)
-        arrays |= {"trigrams": self.trigrams_, "counts": self.counts_}
-        smoothing = {name: float(getattr(self, name)) for name in _SMOOTHING}
-        document |= {"kind": "tagger", "cleaning": self.cleaning_.to_dict(), **smoothing}
-        write_model_file(path, arrays | pack_strings("tags", self.tags_), document)
+        save(self, path)
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Tagger:
-        """Read a tagger that :meth:`save` has written, after checking it.
+        """Load a tagger that :meth:`save` has written.
 
         >>> Tagger.load("missing.lpcfg")
         Traceback (most recent call last):
         FileNotFoundError: [Errno 2] No such file or directory: 'missing.lpcfg'
         """
-        file = ModelFile(path)
-        document = read_document(
-            file, LEXICON_DOCUMENT | _SMOOTHING | {"cleaning": dict}, kind="tagger"
-        )
-        tagger = cls(**{name: document[name] for name in _SMOOTHING})
-        try:
-            tagger.cleaning_ = Cleaning.from_dict(document["cleaning"])
-            tagger.tags_ = unpack_strings(file, "tags")
-            tagger.trigrams_ = file.array("trigrams", np.uint32, (None, 3))
-            tagger.counts_ = file.array("counts", np.float64, (len(tagger.trigrams_),))
-            tagger.lexicon_ = read_lexicon(file, document)
-            tagger.model_ = tagger._core_model()
-        except (IndexError, TypeError, ValueError) as error:
-            if str(error).startswith(f"{file.path}: "):
-                raise
-            raise ModelFileError(f"{file.path}: {error}") from error
-        return tagger
+        return load(path, Tagger)
 
 
 def _count_trigrams(

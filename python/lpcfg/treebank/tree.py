@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from lpcfg.errors import TreebankError
@@ -93,8 +93,13 @@ class Tree:
     def __delattr__(self, name: str) -> None:
         raise AttributeError(f"a Tree is immutable: cannot delete {name!r}")
 
-    def __reduce__(self) -> tuple[type[Tree], tuple[str, str | tuple[Tree, ...]]]:
-        return Tree, (self.label, self.children if self.word is None else self.word)
+    def __reduce__(
+        self,
+    ) -> tuple[Callable[[list[str], list[str | int]], Tree], tuple[list[str], list[str | int]]]:
+        # The nodes in pre-order: pickling subtrees recursively would limit the depth of trees.
+        nodes = list(self.nodes())
+        contents = [len(node.children) if node.word is None else node.word for node in nodes]
+        return _tree_from_nodes, ([node.label for node in nodes], contents)
 
     @property
     def is_preterminal(self) -> bool:
@@ -285,6 +290,15 @@ class Tree:
                     f"the node {node.label()!r} must have either subtrees or one word"
                 )
         return built[0]
+
+
+def _tree_from_nodes(labels: list[str], contents: list[str | int]) -> Tree:
+    """A tree from its nodes in pre-order: their labels, and their words or numbers of children."""
+    built: list[Tree] = []
+    for label, content in zip(reversed(labels), reversed(contents), strict=True):
+        children = content if isinstance(content, str) else [built.pop() for _ in range(content)]
+        built.append(Tree(label, children))
+    return built[0]
 
 
 def _import_nltk() -> Any:  # noqa: ANN401 - nltk has no types

@@ -20,7 +20,8 @@
 //! # Source layout
 //!
 //! `element`: the types an array may have. `problem`: errors. `contents`: bytes to a validated
-//! table of arrays, with no file in sight. `read`: the memory map. `write`: the way back.
+//! table of arrays, with no file in sight. `read`: the memory map, or bytes in memory. `write`: the
+//! way back to either.
 
 mod contents;
 mod element;
@@ -33,7 +34,7 @@ mod write;
 pub use element::{ArrayView, Element, ElementType};
 pub use problem::{Error, Problem};
 pub use read::ModelFile;
-pub use write::write;
+pub use write::{to_bytes, write};
 
 /// The newest version of the format that this code reads, and the one it writes.
 pub const FORMAT_VERSION: u32 = 2;
@@ -43,6 +44,9 @@ const FORMAT_NAME: &str = "lpcfg-model";
 
 /// The key of the metadata in a safetensors header, hence not a name for an array.
 const METADATA_KEY: &str = "__metadata__";
+
+/// What stands for the path of a model file that is not on the disk.
+const IN_MEMORY: &str = "<bytes>";
 
 /// Bytes of the little-endian header length that opens a file.
 const LENGTH_BYTES: usize = size_of::<u64>();

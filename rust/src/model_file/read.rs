@@ -1,20 +1,39 @@
-//! Model files, memory-mapped.
+//! Model files, memory-mapped or held in memory.
 
 use std::borrow::Cow;
 use std::fs::{self, File};
+use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
 use memmap2::Mmap;
 
 use super::contents::{Contents, Entry};
-use super::{Element, ElementType, Error, Problem};
+use super::{Element, ElementType, Error, IN_MEMORY, Problem};
 
-/// An open model file. Arrays are read from the disk as they are touched.
+/// An open model file. Arrays of a file on the disk are read as they are touched.
 #[derive(Debug)]
 pub struct ModelFile {
     path: PathBuf,
-    map: Mmap,
+    storage: Storage,
     contents: Contents,
+}
+
+/// Where the bytes of a model file are.
+#[derive(Debug)]
+enum Storage {
+    Disk(Mmap),
+    Memory(Vec<u8>),
+}
+
+impl Deref for Storage {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match self {
+            Self::Disk(map) => map,
+            Self::Memory(bytes) => bytes,
+        }
+    }
 }
 
 impl ModelFile {
@@ -35,10 +54,19 @@ impl ModelFile {
         // documentation asks for and `write` never does.
         let map = unsafe { Mmap::map(&file) }.map_err(Problem::from_io)?;
         let contents = Contents::parse(&map)?;
-        Ok(Self { path: path.to_owned(), map, contents })
+        Ok(Self { path: path.to_owned(), storage: Storage::Disk(map), contents })
     }
 
-    /// The path given to [`open`](Self::open).
+    /// Validate the bytes of a model file, as [`to_bytes`](super::to_bytes) returns them.
+    pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, Error> {
+        let path = PathBuf::from(IN_MEMORY);
+        match Contents::parse(&bytes) {
+            Ok(contents) => Ok(Self { path, storage: Storage::Memory(bytes), contents }),
+            Err(problem) => Err(problem.at(&path)),
+        }
+    }
+
+    /// The path given to [`open`](Self::open), or `<bytes>`.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -79,8 +107,8 @@ impl ModelFile {
         }
     }
 
-    /// The elements of an array in row-major order: borrowed from the map, or copied in the rare
-    /// case that a foreign writer has not aligned them.
+    /// The elements of an array in row-major order: borrowed from the file, or copied in the
+    /// rare case that they are not aligned.
     pub fn array<T: Element>(&self, name: &str) -> Result<Cow<'_, [T]>, Error> {
         let entry = self.entry(name)?;
         if entry.element_type != T::TYPE {
@@ -88,7 +116,7 @@ impl ModelFile {
             let problem = Problem::WrongType { name, expected, found: entry.element_type };
             return Err(problem.at(&self.path));
         }
-        Ok(cast_or_copy(&self.map[entry.range.clone()]))
+        Ok(cast_or_copy(&self.storage[entry.range.clone()]))
     }
 
     fn entry(&self, name: &str) -> Result<&Entry, Error> {

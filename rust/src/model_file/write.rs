@@ -12,8 +12,8 @@ use super::contents::check_document;
 use super::element::check_shape;
 use super::read::check_regular;
 use super::{
-    ArrayView, Error, FORMAT_NAME, FORMAT_VERSION, LENGTH_BYTES, MAX_HEADER_BYTES, METADATA_KEY,
-    Problem,
+    ArrayView, Error, FORMAT_NAME, FORMAT_VERSION, IN_MEMORY, LENGTH_BYTES, MAX_HEADER_BYTES,
+    METADATA_KEY, Problem,
 };
 use crate::cancel::Cancel;
 
@@ -44,6 +44,25 @@ fn write_or_problem(
     let order = storage_order(arrays)?;
     let header = header(&order, json)?;
     replace(path, |file| write_all(file, &header, &order, cancel))
+}
+
+/// The bytes of the file that [`write`] would write; [`ModelFile::from_bytes`] reads them.
+///
+/// [`ModelFile::from_bytes`]: super::ModelFile::from_bytes
+pub fn to_bytes(
+    arrays: &BTreeMap<&str, ArrayView<'_>>,
+    json: &str,
+    cancel: &Cancel,
+) -> Result<Vec<u8>, Error> {
+    let bytes = || {
+        check_document(json)?;
+        let order = storage_order(arrays)?;
+        let mut bytes = header(&order, json)?;
+        bytes.reserve_exact(order.iter().map(|(_, array)| array.bytes.len()).sum());
+        write_arrays(&mut bytes, &order, cancel)?;
+        Ok(bytes)
+    };
+    bytes().map_err(|problem: Problem| problem.at(Path::new(IN_MEMORY)))
 }
 
 /// The arrays as they follow each other in the file. Nothing may lie between them, so those with
@@ -112,13 +131,22 @@ fn write_all(
 ) -> Result<(), Problem> {
     let mut file = BufWriter::new(file);
     file.write_all(header)?;
+    write_arrays(&mut file, order, cancel)?;
+    Ok(file.flush()?)
+}
+
+fn write_arrays(
+    file: &mut impl Write,
+    order: &[(&str, &ArrayView<'_>)],
+    cancel: &Cancel,
+) -> Result<(), Problem> {
     for (_, array) in order {
         for chunk in array.bytes.chunks(CHUNK_BYTES) {
             cancel.check()?;
             file.write_all(chunk)?;
         }
     }
-    Ok(file.flush()?)
+    Ok(())
 }
 
 /// Let `fill` write a temporary file next to `path`, then rename it to `path`. The temporary file

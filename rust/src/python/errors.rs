@@ -1,7 +1,9 @@
 //! Core errors as the exceptions of `lpcfg.errors`.
 
+use std::fmt::Display;
+
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyDict, PyType};
 
 use crate::cancel::Cancelled;
 
@@ -27,13 +29,25 @@ impl Exception {
     }
 
     /// An exception of this class with the given message.
-    pub(super) fn new_err(self, py: Python<'_>, message: impl ToString) -> PyErr {
-        let class = py
-            .import("lpcfg.errors")
-            .and_then(|module| module.getattr(self.name()))
-            .and_then(|class| class.cast_into::<PyType>().map_err(PyErr::from));
-        match class {
-            Ok(class) => PyErr::from_type(class, message.to_string()),
+    pub(super) fn new_err(self, py: Python<'_>, message: impl Display) -> PyErr {
+        self.about(py, message, |_| Ok(()))
+    }
+
+    /// The same, with the attributes that `describe` sets: what the message is about.
+    pub(super) fn about<'py>(
+        self,
+        py: Python<'py>,
+        message: impl Display,
+        describe: impl FnOnce(&Bound<'py, PyDict>) -> PyResult<()>,
+    ) -> PyErr {
+        let build = || {
+            let class = py.import("lpcfg.errors")?.getattr(self.name())?.cast_into::<PyType>()?;
+            let attributes = PyDict::new(py);
+            describe(&attributes)?;
+            class.call((message.to_string(),), Some(&attributes))
+        };
+        match build() {
+            Ok(exception) => PyErr::from_value(exception),
             Err(error) => error,
         }
     }

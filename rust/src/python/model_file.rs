@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use numpy::ndarray::{ArrayView as NdArrayView, IxDyn};
 use numpy::{
@@ -12,7 +12,7 @@ use numpy::{
 };
 use pyo3::exceptions::{PyOSError, PyTypeError};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyTuple};
+use pyo3::types::{PyBytes, PyDict, PyTuple};
 
 use super::enter::enter;
 use super::errors::{Exception, IntoPyErr};
@@ -20,6 +20,7 @@ use crate::model_file::{self, ArrayView, Element, ElementType, Error, Problem};
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<ModelFile>()?;
+    module.add_function(wrap_pyfunction!(model_file_bytes, module)?)?;
     module.add_function(wrap_pyfunction!(write_model_file, module)?)
 }
 
@@ -42,7 +43,7 @@ macro_rules! with_type {
     }};
 }
 
-/// A model file, mapped into memory and validated.
+/// A model file, mapped or read into memory, and validated.
 #[pyclass(frozen, module = "lpcfg._core")]
 struct ModelFile {
     file: model_file::ModelFile,
@@ -55,7 +56,13 @@ impl ModelFile {
         enter(py, |_| model_file::ModelFile::open(&path)).map(|file| Self { file })
     }
 
-    /// The path the file was opened with.
+    /// A model file from its bytes, as `model_file_bytes` returns them, after validation.
+    #[staticmethod]
+    fn from_bytes(py: Python<'_>, data: Vec<u8>) -> PyResult<Self> {
+        enter(py, |_| model_file::ModelFile::from_bytes(data)).map(|file| Self { file })
+    }
+
+    /// The path the file was opened with, or `<bytes>`.
     #[getter]
     fn path(&self) -> &OsStr {
         self.file.path().as_os_str()
@@ -127,8 +134,8 @@ fn borrow_array<'py, T: Element + numpy::Element>(
     let view = NdArrayView::from_shape(shape, &elements)
         .map_err(|error| Exception::Internal.new_err(py, error))?;
     let array = match elements {
-        // SAFETY: the elements belong to the map of `owner`, which is frozen, so that they stay
-        // where they are for as long as the array keeps it alive.
+        // SAFETY: the elements belong to the storage of `owner`, which is frozen, so that they
+        // stay where they are for as long as the array keeps it alive.
         Cow::Borrowed(_) => unsafe {
             PyArrayDyn::borrow_from_array(&view, owner.clone().into_any())
         },
@@ -148,7 +155,30 @@ fn write_model_file(
     arrays: &Bound<'_, PyDict>,
     json: &str,
 ) -> PyResult<()> {
-    let mut borrowed: Vec<(String, Box<dyn Viewable + '_>)> = Vec::with_capacity(arrays.len());
+    let borrowed = borrow_all(arrays, &path)?;
+    let views = views(&borrowed);
+    enter(py, |cancel| model_file::write(&path, &views, json, cancel))
+}
+
+/// The bytes that `write_model_file` would write to a file.
+#[pyfunction]
+fn model_file_bytes<'py>(
+    py: Python<'py>,
+    arrays: &Bound<'py, PyDict>,
+    json: &str,
+) -> PyResult<Bound<'py, PyBytes>> {
+    let borrowed = borrow_all(arrays, Path::new("<bytes>"))?;
+    let views = views(&borrowed);
+    let bytes = enter(py, |cancel| model_file::to_bytes(&views, json, cancel))?;
+    Ok(PyBytes::new(py, &bytes))
+}
+
+type Borrowed<'py> = Vec<(String, Box<dyn Viewable + 'py>)>;
+
+/// Borrow all arrays for as long as they are written; `path` is where they are written to.
+fn borrow_all<'py>(arrays: &Bound<'py, PyDict>, path: &Path) -> PyResult<Borrowed<'py>> {
+    let py = arrays.py();
+    let mut borrowed: Borrowed<'py> = Vec::with_capacity(arrays.len());
     for (name, array) in arrays {
         let name: String = name.extract()?;
         let Ok(array) = array.cast_into::<PyUntypedArray>() else {
@@ -157,13 +187,15 @@ fn write_model_file(
         };
         let Some(element_type) = element_type(&array) else {
             let found = array.dtype().str()?.to_string();
-            return Err(Problem::UnsupportedType { name, found }.at(&path).into_py_err(py));
+            return Err(Problem::UnsupportedType { name, found }.at(path).into_py_err(py));
         };
         borrowed.push((name, with_type!(element_type, T => borrow_elements::<T>(&array)?)));
     }
-    let views: BTreeMap<_, _> =
-        borrowed.iter().map(|(name, array)| (name.as_str(), array.view())).collect();
-    enter(py, |cancel| model_file::write(&path, &views, json, cancel))
+    Ok(borrowed)
+}
+
+fn views<'a>(borrowed: &'a Borrowed<'_>) -> BTreeMap<&'a str, ArrayView<'a>> {
+    borrowed.iter().map(|(name, array)| (name.as_str(), array.view())).collect()
 }
 
 /// An array borrowed from Python, whatever the type of its elements.
@@ -215,7 +247,11 @@ impl IntoPyErr for Error {
                 Some(code) => Ok(code),
                 None => return PyOSError::new_err(self.to_string()),
             },
-            _ => return Exception::ModelFile.new_err(py, self),
+            problem => {
+                return Exception::ModelFile.about(py, problem, |attributes| {
+                    attributes.set_item("path", self.path.as_os_str())
+                });
+            }
         };
         let reason = |code: i32| py.import("os")?.getattr("strerror")?.call1((code,));
         match code.and_then(|code| Ok((code, reason(code)?.unbind()))) {

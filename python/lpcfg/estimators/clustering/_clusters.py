@@ -7,7 +7,7 @@ softly, by the posteriors of a Gaussian mixture, as Narayan & Cohen suggest in s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import scipy
@@ -15,6 +15,9 @@ from numpy.typing import NDArray
 
 from lpcfg._threads import one_thread
 from lpcfg.estimators.features.node_projections import NodeProjections, nodes_by_symbol
+
+if TYPE_CHECKING:
+    from sklearn.cluster import KMeans
 
 __all__ = ["NodeClusters", "cluster_nodes"]
 
@@ -65,15 +68,18 @@ def cluster_nodes(
     # Drawn for all symbols, so that the clusters of a symbol do not depend on other symbols.
     seeds = generator.integers(2**31, size=len(clusters)).tolist()
     nodes, ranks = nodes_by_symbol(symbol, len(clusters)), projections.ranks
+    # Loading scikit-learn takes a second, which only training should cost. It is loaded before
+    # threads are limited: a library that is loaded later would use all of them.
+    from sklearn.cluster import KMeans
+
     with one_thread():
         for chosen in progress(np.flatnonzero((clusters > 1) & (ranks > 0)).tolist()):
             own = nodes[chosen]
             points = np.hstack(
                 [side[own, : ranks[chosen]] for side in (projections.inside, projections.outside)]
             )
-            likeliest, posterior = _cluster_points(
-                points, int(clusters[chosen]), restarts, variance_scale, seeds[chosen]
-            )
+            means = KMeans(int(clusters[chosen]), n_init=restarts, random_state=seeds[chosen])
+            likeliest, posterior = _cluster_points(points, means, variance_scale)
             rows = slice(likeliest.shape[1])
             found[rows, own] = likeliest.T
             responsibility[rows, own] = posterior.T
@@ -87,15 +93,12 @@ _MIN_RESPONSIBILITY = 0.05
 
 
 def _cluster_points(
-    points: NDArray[np.float32], clusters: int, restarts: int, variance_scale: float, seed: int
+    points: NDArray[np.float32], means: KMeans, variance_scale: float
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The likeliest clusters of each point, and their responsibilities."""
-    # Importing scikit-learn takes a second, which only training should cost.
-    from sklearn.cluster import KMeans
-
     # Many nodes have the same features: distinct points are clustered, weighted by their counts.
     distinct, place, weight = _distinct_points(points)
-    means = KMeans(min(clusters, len(distinct)), n_init=restarts, random_state=seed)
+    means.set_params(n_clusters=min(means.n_clusters, len(distinct)))
     means.fit(distinct, sample_weight=weight.astype(np.float32))
     posterior = np.eye(means.n_clusters)[means.labels_]
     variance = variance_scale * means.inertia_ / points.size

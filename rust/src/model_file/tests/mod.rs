@@ -11,22 +11,24 @@ use std::path::Path;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::{ArrayView, ElementType, Error, ModelFile, write};
+use super::{ArrayView, ElementType, Error, ModelFile, Problem, to_bytes, write};
 use crate::cancel::Cancel;
 
 const JSON: &str = r#"{"symbols":["S","NP"]}"#;
 const MARKS: &str = r#""__metadata__":{"format":"lpcfg-model","version":"1","json":"{}"}"#;
 
-fn write_small(path: &Path) -> Result<(), Error> {
-    let weights = [0.5_f32, -1.0, 2.0, 0.25, 0.0, 8.0];
-    let arrays = BTreeMap::from([
+fn small_arrays() -> BTreeMap<&'static str, ArrayView<'static>> {
+    BTreeMap::from([
         ("bytes", ArrayView::new(b"abc", &[3])),
         ("counts", ArrayView::new(&[-1_i64, 7], &[2])),
         ("none", ArrayView::new::<i32>(&[], &[0, 4])),
         ("scalar", ArrayView::new(&[2.5_f64], &[])),
-        ("weights", ArrayView::new(&weights, &[2, 3])),
-    ]);
-    write(path, &arrays, JSON, &Cancel::new())
+        ("weights", ArrayView::new(&[0.5_f32, -1.0, 2.0, 0.25, 0.0, 8.0], &[2, 3])),
+    ])
+}
+
+fn write_small(path: &Path) -> Result<(), Error> {
+    write(path, &small_arrays(), JSON, &Cancel::new())
 }
 
 fn small_bytes() -> Vec<u8> {
@@ -52,13 +54,41 @@ fn entry(name: &str, dtype: &str, shape: &str, start: i64, end: i64) -> String {
 }
 
 #[test]
-fn round_trip() {
+fn round_trip_through_a_file() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("model");
     write_small(&path).unwrap();
     let file = ModelFile::open(&path).unwrap();
-    assert_eq!(file.json(), JSON);
     assert_eq!(file.path(), path);
+    assert_small(&file);
+}
+
+#[test]
+fn round_trip_through_memory() {
+    let bytes = to_bytes(&small_arrays(), JSON, &Cancel::new()).unwrap();
+    assert_eq!(bytes, small_bytes(), "the bytes are those of the file");
+    let file = ModelFile::from_bytes(bytes).unwrap();
+    assert_eq!(file.path(), Path::new("<bytes>"));
+    assert_small(&file);
+}
+
+#[test]
+fn bytes_in_memory_are_checked() {
+    let mut bytes = small_bytes();
+    bytes.pop();
+    let error = ModelFile::from_bytes(bytes).unwrap_err();
+    assert!(matches!(error.problem, Problem::Truncated { .. }));
+    assert!(error.to_string().starts_with("<bytes>: "), "{error}");
+    let error = to_bytes(&small_arrays(), "{", &Cancel::new()).unwrap_err();
+    assert!(matches!(error.problem, Problem::InvalidDocument(_)));
+    let stop = Cancel::new();
+    stop.cancel();
+    let error = to_bytes(&small_arrays(), JSON, &stop).unwrap_err();
+    assert!(matches!(error.problem, Problem::Cancelled(_)));
+}
+
+fn assert_small(file: &ModelFile) {
+    assert_eq!(file.json(), JSON);
     assert_eq!(file.names().collect::<Vec<_>>(), ["bytes", "counts", "none", "scalar", "weights"]);
     assert_eq!(*file.array::<u8>("bytes").unwrap(), *b"abc");
     assert_eq!(*file.array::<i64>("counts").unwrap(), [-1, 7]);

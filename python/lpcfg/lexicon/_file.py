@@ -11,10 +11,10 @@ from lpcfg.io.model_file import ModelFile, pack_strings, unpack_strings
 from lpcfg.lexicon.lexicon import Lexicon
 from lpcfg.lexicon.word_classes import word_classes_from_dict
 
-__all__ = ["LEXICON_DOCUMENT", "pack_lexicon", "read_lexicon"]
+__all__ = ["LEXICON_KEYS", "pack_lexicon", "unpack_lexicon"]
 
-#: What of the JSON document belongs to the lexicon.
-LEXICON_DOCUMENT = {"word_classes": dict, "lowercase_initial": bool}
+#: The keys of the JSON document that belong to the lexicon.
+LEXICON_KEYS = {"word_classes": dict, "lowercase_initial": bool}
 
 
 def pack_lexicon(lexicon: Lexicon) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -39,7 +39,7 @@ def pack_lexicon(lexicon: Lexicon) -> tuple[dict[str, NDArray[Any]], dict[str, A
     return arrays, document
 
 
-def read_lexicon(file: ModelFile, document: dict[str, Any]) -> Lexicon:
+def unpack_lexicon(file: ModelFile, document: dict[str, Any]) -> Lexicon:
     """Undo :func:`pack_lexicon`.
 
     >>> import tempfile, pathlib
@@ -49,7 +49,7 @@ def read_lexicon(file: ModelFile, document: dict[str, Any]) -> Lexicon:
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = pathlib.Path(folder, "words.lpcfg")
     ...     write_model_file(path, arrays, document)
-    ...     read_lexicon(ModelFile(path), document).words
+    ...     unpack_lexicon(ModelFile(path), document).words
     ('the',)
     """
     return Lexicon(

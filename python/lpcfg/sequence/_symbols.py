@@ -1,4 +1,4 @@
-"""Sequences of symbols, which are strings or whole numbers, as the core wants them."""
+"""Sequences of symbols (strings or integers) as arrays of numbers for the core."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Unknown = Literal["error", "ignore"]
 
 @dataclass(frozen=True)
 class FlatSequences:
-    """The items of all sequences one after the other, and where each sequence begins.
+    """The items of all sequences in one list, and the offset of each sequence in it.
 
     >>> FlatSequences.of([["a", "b"], ["a"]]).offsets
     array([0, 2, 3])
@@ -55,7 +55,7 @@ class FlatSequences:
         return cls(items, np.array(offsets, dtype=np.int64))
 
     def split(self, column: NDArray[Number]) -> list[NDArray[Number]]:
-        """Cut an array with a row for each item into one for each sequence.
+        """Split an array with a row for each item into one array for each sequence.
 
         >>> FlatSequences.of([["a", "b"], ["a"]]).split(np.array([0, 1, 0]))
         [array([0, 1]), array([0])]
@@ -77,19 +77,19 @@ class FlatSequences:
                 f"sequence {row + 1} has {lengths[row]} symbols but {numbers[row]} states"
             )
 
-    def place(self, item: int) -> str:
-        """Where an item is, for messages.
+    def position(self, item: int) -> str:
+        """The sequence and the position of an item, for messages.
 
-        >>> FlatSequences.of([["a", "b"], ["a"]]).place(2)
-        'sequence 2, place 1'
+        >>> FlatSequences.of([["a", "b"], ["a"]]).position(2)
+        'sequence 2, position 1'
         """
         sequence = int(np.searchsorted(self.offsets, item, side="right"))
-        return f"sequence {sequence}, place {item - self.offsets[sequence - 1] + 1}"
+        return f"sequence {sequence}, position {item - self.offsets[sequence - 1] + 1}"
 
 
 @dataclass(frozen=True)
 class SymbolTable:
-    """Symbols by number: all strings, or all whole numbers.
+    """A vocabulary with numbered symbols: all strings, or all integers.
 
     >>> SymbolTable.learn(FlatSequences.of([["b", "a", "b"]])).symbols
     ('a', 'b')
@@ -101,13 +101,13 @@ class SymbolTable:
         kinds = {type(symbol) for symbol in self.symbols}
         if not (kinds <= {str} or kinds <= {int}):
             names = ", ".join(sorted(kind.__name__ for kind in kinds))
-            raise InputError(f"symbols must be all strings or all whole numbers, not {names}")
+            raise InputError(f"symbols must be all strings or all integers, not {names}")
         if len(self.ids) < len(self.symbols):
             raise InputError("a symbol is in the vocabulary more than once")
 
     @classmethod
     def learn(cls, sequences: FlatSequences) -> SymbolTable:
-        """All symbols that occur, in order.
+        """All symbols that occur, sorted.
 
         >>> SymbolTable.learn(FlatSequences.of([[3, 1], [2]])).symbols
         (1, 2, 3)
@@ -117,7 +117,7 @@ class SymbolTable:
 
     @classmethod
     def chosen(cls, vocabulary: Sequence[Item] | None, sequences: FlatSequences) -> SymbolTable:
-        """The vocabulary if there is one, else all symbols of sequences, which must not be none.
+        """The given vocabulary, or else all symbols of the sequences, of which there must be one.
 
         >>> SymbolTable.chosen(["z", "a"], FlatSequences.of([["a"]])).symbols
         ('z', 'a')
@@ -143,14 +143,15 @@ class SymbolTable:
         array([1, 2], dtype=uint32)
         >>> table.encode(FlatSequences.of([["b", "c"]]))
         Traceback (most recent call last):
-        lpcfg.errors.InputError: sequence 1, place 2: 'c' was never seen in training; ...
+        lpcfg.errors.InputError: sequence 1, position 2: 'c' was never seen in training; ...
         """
         found = [self.ids.get(item, -1) for item in sequences.items]
         encoded = np.array(found, dtype=np.int64)
         if unknown == "error" and (encoded < 0).any():
             place = int(np.argmin(encoded))
             raise InputError(
-                f"{sequences.place(place)}: {sequences.items[place]!r} was never seen in training;"
-                ' with unknown="ignore" such symbols tell nothing about the state'
+                f"{sequences.items[place]!r} was never seen in training; "
+                'with unknown="ignore" such symbols are left out of the emission probabilities',
+                argument=sequences.position(place),
             )
         return np.where(encoded < 0, len(self.symbols), encoded).astype(np.uint32)

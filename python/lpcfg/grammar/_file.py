@@ -1,0 +1,117 @@
+"""The format of grammars in model files."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lpcfg import _core
+from lpcfg.errors import ModelFileError
+from lpcfg.grammar.crf_weights import CRFWeights
+from lpcfg.grammar.grammar import Grammar
+from lpcfg.grammar.latent_states import LatentStates
+from lpcfg.io.formats import Arrays, Document, FileFormat
+from lpcfg.io.model_file import ModelFile
+from lpcfg.lexicon._file import LEXICON_KEYS, pack_lexicon, unpack_lexicon
+from lpcfg.treebank.symbol import Symbol
+
+__all__ = ["GRAMMAR_FORMAT"]
+
+_LATENT_TYPES = {
+    "states": np.uint32,
+    "roots": np.float32,
+    "binary": np.float32,
+    "binary_counts": np.uint32,
+    "binary_positions": np.uint32,
+    "profiles": np.float32,
+    "profile_symbols": np.uint32,
+    "entry_profiles": np.uint32,
+    "tag_emissions": np.float32,
+}
+
+
+def _pack(grammar: Grammar) -> tuple[Arrays, Document]:
+    lexicon_arrays, lexicon_document = pack_lexicon(grammar.lexicon)
+    arrays: Arrays = {
+        "roots": grammar.roots,
+        "binary_rules": grammar.binary_rules,
+        "binary_probabilities": grammar.binary_probabilities,
+        "unary_rules": grammar.unary_rules,
+        "unary_probabilities": grammar.unary_probabilities,
+        **lexicon_arrays,
+    }
+    document: Document = {
+        "symbols": [symbol.to_json() for symbol in grammar.symbols],
+        "provenance": dict(grammar.provenance),
+        **lexicon_document,
+    }
+    if grammar.coarse is not None and grammar.weights is not None:
+        arrays |= {"coarse": grammar.coarse, "weights": grammar.weights}
+    if grammar.latent is not None:
+        arrays |= {f"latent.{name}": array for name, array in grammar.latent.arrays.items()}
+        document["latent"] = grammar.latent.kind
+    if grammar.crf_weights is not None:
+        arrays |= {
+            "crf.vocabulary": grammar.crf_weights.vocabulary,
+            "crf.weights": grammar.crf_weights.weights,
+        }
+        document["crf"] = {
+            "loss": grammar.crf_weights.loss,
+            "prior_weight": grammar.crf_weights.prior_weight,
+            "template_version": _core.crf_template_version,
+        }
+    return arrays, document
+
+
+def _unpack(file: ModelFile, document: Document) -> Grammar:
+    symbols = tuple(Symbol.from_json(symbol) for symbol in document["symbols"])
+    count = len(symbols)
+    has_coarse = "coarse" in file.names()
+    grammar = Grammar(
+        symbols=symbols,
+        roots=file.array("roots", np.float64, (count,)),
+        binary_rules=file.array("binary_rules", np.uint32, (None, 3)),
+        binary_probabilities=file.array("binary_probabilities", np.float64, (None,)),
+        unary_rules=file.array("unary_rules", np.uint32, (None, 2)),
+        unary_probabilities=file.array("unary_probabilities", np.float64, (None,)),
+        lexicon=unpack_lexicon(file, document),
+        coarse=file.array("coarse", np.uint32, (count,)) if has_coarse else None,
+        weights=file.array("weights", np.float64, (count,)) if has_coarse else None,
+        latent=_latent_states(file, document) if "latent.states" in file.names() else None,
+        crf_weights=_crf_weights(file, document) if "crf.weights" in file.names() else None,
+        provenance=document["provenance"],
+    )
+    # The core checks all indices and probabilities as it takes them in.
+    _ = grammar.core, grammar.crf_core, grammar.cleaning
+    return grammar
+
+
+def _latent_states(file: ModelFile, document: Document) -> LatentStates:
+    arrays = {
+        name: file.array(f"latent.{name}", dtype, (None,)) for name, dtype in _LATENT_TYPES.items()
+    }
+    return LatentStates.from_arrays(document["latent"], arrays)
+
+
+def _crf_weights(file: ModelFile, document: Document) -> CRFWeights:
+    crf = dict(document["crf"])
+    version = crf.pop("template_version")
+    if version != _core.crf_template_version:
+        raise ModelFileError(
+            f"the weights belong to version {version!r} of the feature templates, and this lpcfg "
+            f"has version {_core.crf_template_version}; train the model again",
+            path=file.path,
+        )
+    return CRFWeights(
+        **crf,
+        vocabulary=file.array("crf.vocabulary", np.uint64, (None,)),
+        weights=file.array("crf.weights", np.float32, (None,)),
+    )
+
+
+#: A grammar with its lexicon, its latent states or its CRF weights.
+GRAMMAR_FORMAT = FileFormat(
+    kind="grammar",
+    keys={"symbols": list, "provenance": dict, **LEXICON_KEYS},
+    pack=_pack,
+    unpack=_unpack,
+)

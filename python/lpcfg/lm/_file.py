@@ -1,0 +1,43 @@
+"""The format of aggregate bigram models in model files."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lpcfg.errors import InputError
+from lpcfg.io.formats import Arrays, Document, FileFormat
+from lpcfg.io.model_file import ModelFile, pack_strings, unpack_strings
+from lpcfg.lm.aggregate_bigram import AggregateBigram
+from lpcfg.lm.aggregate_em import Factors
+from lpcfg.lm.vocabulary import Vocabulary
+
+__all__ = ["AGGREGATE_BIGRAM_FORMAT"]
+
+
+def _pack(model: AggregateBigram) -> tuple[Arrays, Document]:
+    arrays = {**model.factors_._asdict(), **pack_strings("vocabulary", model.vocabulary_.words)}
+    return arrays, {"min_count": model.min_count, "iterations": model.iterations_}
+
+
+def _unpack(file: ModelFile, document: Document) -> AggregateBigram:
+    words = unpack_strings(file, "vocabulary")
+    states = file.array("states", np.float32, (len(words) + 1, None))
+    factors = Factors(states, file.array("words", np.float32, states.shape))
+    for values in factors:
+        # A sum shows a value that is not finite, too.
+        if not (np.isfinite(values.sum()) and values.min(initial=0) >= 0 and values.size):
+            raise InputError("probabilities must be positive numbers")
+    model = AggregateBigram(states.shape[1], min_count=document["min_count"])
+    model.vocabulary_, model.factors_ = Vocabulary(words), factors
+    model.iterations_ = document["iterations"]
+    model.log_likelihoods_, model.held_out_log_likelihoods_ = [], []
+    return model
+
+
+#: The vocabulary of a language model, P(state | word) and P(word | state).
+AGGREGATE_BIGRAM_FORMAT = FileFormat(
+    kind="aggregate bigram model",
+    keys={"min_count": int, "iterations": int},
+    pack=_pack,
+    unpack=_unpack,
+)
