@@ -1,11 +1,11 @@
 //! Charts: which symbols may span which words, and how likely they are.
 //!
-//! [`coarse`] runs a dense inside-outside pass over few merged symbols and leaves a [`mask`];
-//! [`pcfg`] runs the same over the symbols of the grammar, sparsely, where the mask allows, and
-//! prunes by posterior; [`latent`] replaces the posteriors of what is left by those of a model
-//! with latent states, [`rule_posteriors`] has those of its rules, and [`mixture`] combines those of
-//! several models; [`marginals`] adds posteriors up by label; [`edges`] finds the binary rules that
-//! join items; [`gold`] is a chart with its gold tree.
+//! A [`Chart`] has the items that are left after pruning. [`coarse`] runs a dense inside-outside pass
+//! over few merged symbols and leaves a [`mask`]; [`pcfg`] runs the same over the symbols of the
+//! grammar, sparsely, where the mask allows, and prunes by posterior; [`latent`] computes the
+//! posteriors of what is left under a model with latent states, [`rule_posteriors`] those of its
+//! rules, and [`mixture`] combines those of several models; [`marginals`] adds posteriors up by label;
+//! [`edges`] finds the binary rules that join items; [`gold`] is a chart with its gold tree.
 //!
 //! All passes keep inside values in scaled arithmetic: each cell has a power of two of its own, so
 //! that nothing underflows however long the sentence is. Outside values are kept relative to the

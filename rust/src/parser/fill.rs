@@ -38,8 +38,8 @@ pub(super) struct Room {
     pub decoding: usize,
 }
 
-/// Bytes that decoders and mixtures of models keep about each item, and about each edge of a product
-/// of rule posteriors; what grows may take up twice as much as is in it.
+/// Bytes that posteriors of later models, mixtures of models and decoders take for each item, and a
+/// product of rule posteriors for each edge; what grows may take up twice as much as is in it.
 pub(super) const DECODING_BYTES: usize = 256;
 const EDGE_BYTES: usize = 2 * size_of::<f64>();
 
