@@ -17,7 +17,7 @@ from typing import Any, Self
 from lpcfg.errors import InputError
 from lpcfg.estimators.constraints import Constraint
 
-__all__ = ["Parameter", "Parameterized", "default_text", "parameter", "recorded"]
+__all__ = ["Parameter", "Parameterized", "parameter", "recorded"]
 
 #: The key of a declaration in the metadata of a field.
 _KEY = "parameter"
@@ -59,6 +59,7 @@ def parameter(
     ``parts``: declarations of those parts that have a command-line option each.
 
     >>> from lpcfg.estimators.constraints import Interval
+    >>> from dataclasses import dataclass, field
     >>> declared = parameter(Interval(float, 0), "strength of the prior in tokens")
     >>> @dataclass(repr=False)
     ... class Smoother(Parameterized):
@@ -87,7 +88,7 @@ class Parameterized:
     >>> from lpcfg import SpectralEstimator
     >>> estimator = SpectralEstimator(ridge=0.2)
     >>> estimator.set_params(states=(4, 4), lexicon__rare=3)
-    SpectralEstimator(lexicon=LexiconOptions(rare=3), states=(4, 4), ridge=0.2)
+    SpectralEstimator(states=(4, 4), ridge=0.2, lexicon=LexiconOptions(rare=3))
     """
 
     def __init_subclass__(cls) -> None:
@@ -96,7 +97,7 @@ class Parameterized:
 
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:
-        """The declarations of all parameters, by name.
+        """The declarations of all parameters, by name; those that are inherited come last.
 
         >>> from lpcfg import PCFGEstimator
         >>> list(PCFGEstimator.parameters())
@@ -104,7 +105,10 @@ class Parameterized:
         """
         if not is_dataclass(cls):
             return {}
-        return {own.name: _declared(own) for own in fields(cls) if _KEY in own.metadata}
+        found = {own.name: _declared(own) for own in fields(cls) if _KEY in own.metadata}
+        base = cls.__bases__[0]
+        inherited = base.parameters() if issubclass(base, Parameterized) else {}
+        return {name: found[name] for name in sorted(found, key=inherited.__contains__)}
 
     def validate(self) -> None:
         """Raise an InputError if a parameter has a value that it may not have.
@@ -257,10 +261,12 @@ def _short_repr(value: object) -> str:
     """The value, without the fields that have their defaults."""
     if not is_dataclass(value) or isinstance(value, type):
         return repr(value)
+    own_fields = {own.name: own for own in fields(value) if own.init}
+    names = value.parameters() if isinstance(value, Parameterized) else own_fields
     shown = [
-        f"{own.name}={_short_repr(getattr(value, own.name))}"
-        for own in fields(value)
-        if own.init and not _is_default(own, getattr(value, own.name))
+        f"{name}={_short_repr(getattr(value, name))}"
+        for name in names
+        if not _is_default(own_fields[name], getattr(value, name))
     ]
     return f"{type(value).__name__}({', '.join(shown)})"
 
@@ -281,7 +287,7 @@ def _documented(cls: type[Parameterized]) -> str:
     declared = own | {name: each for name, each in cls.parameters().items() if name not in own}
     lines = [
         textwrap.fill(
-            f"``{name}``: {each.help}; {each.constraint}{default_text(each)}.",
+            f"``{name}``: {each.help}; {each.constraint}{_default_text(each)}.",
             width=96,
             initial_indent="    ",
             subsequent_indent="        ",
@@ -293,16 +299,8 @@ def _documented(cls: type[Parameterized]) -> str:
     return "\n".join([text, *(["", "    Parameters:", "", *lines] if lines else []), "    "])
 
 
-def default_text(declared: Parameter) -> str:
-    """The default of a parameter, in brackets, for people.
-
-    >>> from lpcfg import EMEstimator
-    >>> default_text(EMEstimator.parameters()["states"])
-    ' (default: 8, 8)'
-    """
-    default = declared.default
-    if default is MISSING:
+def _default_text(declared: Parameter) -> str:
+    if declared.default is MISSING:
         return ""
-    if isinstance(default, tuple) and not hasattr(default, "_asdict"):
-        return f" (default: {', '.join(map(str, default)) or 'none'})"
-    return f" (default: {getattr(default, '__name__', None) or _short_repr(default)})"
+    shown = getattr(declared.default, "__name__", None) or _short_repr(declared.default)
+    return f" (default: {shown})"

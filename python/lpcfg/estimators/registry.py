@@ -71,6 +71,6 @@ def make_estimator(name: str, **parameters: object) -> Estimator:
     """An estimator by its name, with some parameters, or parts of them as in ``lexicon__rare``.
 
     >>> make_estimator("spectral", states=(4, 4), lexicon__rare=3)
-    SpectralEstimator(lexicon=LexiconOptions(rare=3), states=(4, 4))
+    SpectralEstimator(states=(4, 4), lexicon=LexiconOptions(rare=3))
     """
     return estimator_class(name)().set_params(**parameters)

@@ -21,7 +21,7 @@ __all__ = ["Subject", "learning_trial", "nested_samples"]
 
 
 class Subject(NamedTuple):
-    """An estimator, and what trees become before it learns from them.
+    """An estimator, and the transform of the trees that it learns from.
 
     >>> from lpcfg import PCFGEstimator
     >>> Subject(PCFGEstimator()).transform.vertical

@@ -41,7 +41,7 @@ class ClusteringEstimator(ProjectingEstimator):
     >>> estimator = ClusteringEstimator(states=(4, 4), min_count=5, full_count=50)
     >>> latent = estimator.fit(embedded_trees()).grammar_.latent
     >>> latent.kind, latent.states.max()
-    ('probabilistic', np.uint32(4))
+    ('probabilistic', np.uint32(5))
     """
 
     name = "clustering"

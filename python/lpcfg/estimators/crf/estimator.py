@@ -116,6 +116,7 @@ class CRFEstimator(Estimator):
             AnyOf(Interval(float, 0, 1, "left"), Instance(Pruning, None)),
             "thresholds on posteriors below which the PCFG prunes the charts that are learnt from, "
             "as of a Parser; trees that are pruned away are not learnt from",
+            option=False,
         ),
     )
     lexicon: LexiconOptions = field(default_factory=LexiconOptions, metadata=LEXICON)

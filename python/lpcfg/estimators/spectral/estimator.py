@@ -78,7 +78,7 @@ class SpectralEstimator(ProjectingEstimator):
         Other parameters can be given, and have their usual defaults.
 
         >>> SpectralEstimator.plain(features="full")
-        SpectralEstimator(features='full', states=(13, 16), smoothing=12.2, ridge=0.0)
+        SpectralEstimator(states=(13, 16), smoothing=12.2, ridge=0.0, features='full')
         """
         return cls(states=(13, 16), smoothing=12.2, ridge=0.0).set_params(**parameters)
 
