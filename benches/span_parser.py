@@ -124,7 +124,7 @@ def main() -> None:
     scores, speed = score(PCFGEstimator().fit(treebank).grammar_)
     row("PCFG", scores, "100", "", f"{speed:.0f}")
     # Without the grammar's probabilities weights have further to go.
-    for loss, rate in (("independent", 0.1), ("crf", CRFEstimator().rate)):
+    for loss, rate in (("independent", 0.1), ("crf", CRFEstimator().learning_rate)):
         started = time.process_time()
         grammar = CRFEstimator(loss=loss, learning_rate=rate, n_jobs=1).fit(treebank).grammar_
         seconds = f"{time.process_time() - started:.0f}"
