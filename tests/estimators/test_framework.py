@@ -223,9 +223,12 @@ def test_gold_trees_are_cleaned_as_those_that_were_learnt_from(tmp_path):
     assert estimator.score(tmp_path / "bare.mrg") == estimator.score(TREES) > 0.7
 
 
-def test_scores_need_a_fit():
-    with pytest.raises(InputError, match="PCFGEstimator: call fit first"):
-        PCFGEstimator().score(TEST)
+@pytest.mark.parametrize(
+    "learner", [PCFGEstimator(), CRFParser(), NoisyModels(SpectralEstimator())], ids=repr
+)
+def test_scores_need_a_fit(learner):
+    with pytest.raises(InputError, match=f"{type(learner).__name__}: call fit first"):
+        learner.score(TEST)
 
 
 def test_estimators_are_cloned(estimator):

@@ -248,7 +248,7 @@ def test_the_command_runs_tabulates_and_resumes(run, tmp_path):
             "--estimators: split-merge has no parameter",
         ),
         ("states", "--estimators crf", "take some of spectral, clustering, pivot, em"),
-        ("noise", "--noise salt", "not 'salt'"),
+        ("noise", "--noise salt", "not ['salt']"),
         ("noise", "--models 0", "models must be an integer from 1"),
         ("noise", "--folds 2", "--folds does nothing without --rerank"),
         ("size", "--rerank", "--rerank does nothing in the experiment size"),

@@ -70,6 +70,10 @@ class BaseEstimator(Parameterized, ABC):
     def parser(self) -> SentenceParser:
         """A parser with what was learnt."""
 
+    def _check_fitted(self, result: str) -> None:
+        if not hasattr(self, result):
+            raise InputError(f"{type(self).__name__}: call fit first, there is no {result} yet")
+
     def score(self, trees: Trees, y: object = None) -> float:
         """The labelled F1 of the parser on the words of some trees, as a fraction from 0 to 1.
 
@@ -137,8 +141,7 @@ class Estimator(BaseEstimator):
         """
         from lpcfg.parsing.parser import Parser
 
-        if not hasattr(self, "grammar_"):
-            raise InputError(f"{type(self).__name__}: call fit first, there is no grammar yet")
+        self._check_fitted("grammar_")
         return Parser(self.grammar_, n_jobs=getattr(self, "n_jobs", -1))
 
     def provenance(self, treebank: Treebank) -> dict[str, Any]:

@@ -201,6 +201,7 @@ class NoisyModels(BaseEstimator):
         """
         from lpcfg.parsing.ensemble import joint_parser
 
+        self._check_fitted("grammars_")
         return joint_parser(self.grammars_, n_jobs=self.n_jobs)
 
     def train(

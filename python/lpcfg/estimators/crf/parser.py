@@ -42,10 +42,12 @@ class CRFParser(CRFEstimator, SentenceParser):
     def parser(self) -> SentenceParser:
         """The parser itself.
 
-        >>> parser = CRFParser()
+        >>> from lpcfg import Tree
+        >>> parser = CRFParser(bits=8).fit([Tree("NN", "rain")])
         >>> parser.parser() is parser
         True
         """
+        self._check_fitted("parser_")
         return self
 
     @property
