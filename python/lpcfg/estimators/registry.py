@@ -31,7 +31,7 @@ ESTIMATORS: Mapping[str, type[Estimator]] = {
 }
 
 #: The estimator of ``lpcfg train`` unless another is named: the best F1 for seconds of training.
-#: With its defaults, each has this F1 on GUM dev and CRAFT dev, after so many seconds of CPU time:
+#: Each with its defaults: F1 on GUM dev and CRAFT dev, and seconds of CPU time for training.
 #:
 #: =========== ================ ================
 #: estimator   GUM              CRAFT

@@ -147,7 +147,7 @@ class SplitMergeEstimator(Estimator):
             parameters = self._run_em(trees, parameters, self.merge_iterations)
             parameters = self._mix(trees, parameters)
             parameters = self._run_em(trees, parameters, self.mix_iterations)
-            # The grammar after a cycle is the one that so many cycles would give.
+            # The grammar is the one that training with this number of cycles gives.
             grammar = replace(
                 trees.grammar(self._mix(trees, parameters)),
                 provenance={**provenance, "cycles": cycle},
