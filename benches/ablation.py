@@ -13,12 +13,12 @@ from typing import NamedTuple
 from development import no_options, print_row, score, training
 from tqdm import tqdm
 
-from lpcfg import LexiconOptions, SpectralCut, SpectralEstimator, Transform
+from lpcfg import Grammar, LexiconOptions, SpectralDecomposition, SpectralEstimator, Transform
 from lpcfg.estimators.features.feature_sets import COMPACT, FeatureSet
-from lpcfg.estimators.spectral.estimator import SpectralPath
+from lpcfg.estimators.spectral.decomposition import HYPERPARAMETERS
 
 SEEDS = range(3)
-CUT, LEXICON = SpectralCut(), LexiconOptions()
+LEXICON = LexiconOptions()
 
 # So large that the counts of features do not matter.
 UNSCALED = 1e6
@@ -35,10 +35,10 @@ class Variant(NamedTuple):
 
 
 def variants() -> Iterator[Variant]:
-    """Those that differ in their cuts alone are neighbours, and share what comes before it."""
+    """Neighbours that differ in hyper-parameters alone share a decomposition."""
 
-    def cut(name: str, **options: object) -> Variant:
-        return Variant(name, SpectralEstimator(cut=replace(CUT, **options)))
+    def cut(name: str, **parameters: object) -> Variant:
+        return Variant(name, SpectralEstimator(**parameters))
 
     def lexicon(name: str, **options: object) -> Variant:
         return Variant(name, SpectralEstimator(lexicon=replace(LEXICON, **options)))
@@ -78,42 +78,50 @@ def variants() -> Iterator[Variant]:
     yield Variant("tags not annotated", SpectralEstimator(), Transform(annotate_preterminals=False))
     yield Variant("left binarisation", SpectralEstimator(), Transform(binarize="left"))
 
-    plain = SpectralEstimator(cut=SpectralCut.plain())
+    plain = SpectralEstimator.plain()
     yield Variant("Peng: states, smoothing, no ridge", plain)
     everything = replace(plain, features=WORDLESS, lexicon=replaced)
     yield Variant("Peng: these, features, words, decoder", everything, decoder="max-recall")
 
 
-class Paths:
-    """Keeps the last path, for the next variant to cut again."""
+class Decompositions:
+    """Keeps the last decomposition, for the next variant to use again."""
 
     estimator: SpectralEstimator | None = None
     transform: Transform | None = None
-    path: SpectralPath
+    last: SpectralDecomposition
 
-    def path_of(self, variant: Variant, seed: int) -> SpectralPath:
-        cut = variant.estimator.cut
-        room = SpectralCut(states=cut.states, min_count=cut.min_count, full_count=cut.full_count)
-        estimator = replace(variant.estimator, cut=room, random_state=seed)
+    def of(self, variant: Variant, seed: int) -> SpectralDecomposition:
+        own = variant.estimator.get_params(deep=False)
+        used_later = set(HYPERPARAMETERS) - {"states", "min_count", "full_count"}
+        before = {name: value for name, value in own.items() if name not in used_later}
+        estimator = SpectralEstimator(**before).set_params(random_state=seed)
         if (estimator, variant.transform) != (self.estimator, self.transform):
-            self.path = estimator.path(training(variant.transform))
+            self.last = estimator.decompose(training(variant.transform))
             self.estimator, self.transform = estimator, variant.transform
-        return self.path
+        return self.last
+
+    def grammar(self, variant: Variant, seed: int) -> Grammar:
+        own = variant.estimator
+        return self.of(variant, seed).grammar(
+            **{name: getattr(own, name) for name in HYPERPARAMETERS}
+        )
 
 
 def main() -> None:
     no_options(__doc__)
     found: dict[str, list[float]] = {}
     backbones: dict[tuple[object, ...], float] = {}
-    paths = Paths()
+    decompositions = Decompositions()
     rows = [(seed, variant) for seed in SEEDS for variant in variants()]
     for seed, variant in tqdm(rows):
-        path = paths.path_of(variant, seed)
-        scores, _ = score(path.cut(variant.estimator.cut), variant.decoder)
+        scores, _ = score(decompositions.grammar(variant, seed), variant.decoder)
         found.setdefault(variant.name, []).append(scores.f1)
         backbone = (variant.estimator.lexicon, variant.transform, variant.decoder)
         if backbone not in backbones:
-            backbones[backbone] = score(path.projected.backbone, variant.decoder)[0].f1
+            backbones[backbone] = score(decompositions.last.projected.backbone, variant.decoder)[
+                0
+            ].f1
 
     default = mean(found["the defaults"])
     print_row("", "F1", "from", "to", "difference", "PCFG F1")

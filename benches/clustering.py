@@ -40,10 +40,12 @@ if __name__ == "__main__":
     head = ("", "F1", "values of rules", "of words", "MB", "CPU s", "sentences / CPU s")
     print_row(*head)
     print_row(*["---"] * len(head))
-    treebank = training(ClusteringEstimator.transform)
+    treebank = training(ClusteringEstimator.default_transform)
     projected, shared = timed(ONCE.project, treebank)
     for states in (8, 16, 24, 32):
-        grammar, seconds = timed(replace(ONCE, states=(states, states)).estimate, projected)
+        grammar, seconds = timed(
+            replace(ONCE, states=(states, states)).estimate_projected, projected
+        )
         row(f"{states} states", grammar, shared + seconds)
         if (states, states) == ONCE.states:
             start, first = grammar, shared + seconds
@@ -58,7 +60,7 @@ if __name__ == "__main__":
         ("24 states, rules interpolated with C = 5", replace(ONCE, smoothing=5.0)),
         ("24 states, nothing smoothed, one cluster for each node", PLAIN),
     ):
-        grammar, seconds = timed(variant.estimate, projected)
+        grammar, seconds = timed(variant.estimate_projected, projected)
         row(name, grammar, shared + seconds)
     for name, variant, transform in (
         ("24 states, fourteen features", replace(ONCE, features="full"), ONCE.transform),

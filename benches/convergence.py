@@ -5,7 +5,6 @@ Run from the top of the repository, with matplotlib: .venv/bin/python benches/co
 """
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import matplotlib as mpl
@@ -15,13 +14,7 @@ from development import no_options
 REPOSITORY = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(REPOSITORY / "tests"))
 
-from support.latent_trees import (  # noqa: E402
-    UNSMOOTHED,
-    estimator,
-    sample,
-    span_distance,
-    tree_distance,
-)
+from support.latent_trees import estimator, sample, span_distance, tree_distance  # noqa: E402
 
 SIZES = [300, 1_000, 3_000, 10_000, 30_000, 100_000, 300_000]
 SEEDS = range(5)
@@ -39,7 +32,7 @@ def measure():
         for seed in SEEDS:
             bank = sample(size, seed, ambiguous=True)
             for row, states in enumerate(STATES.values()):
-                grammar = estimator(cut=replace(UNSMOOTHED, states=states)).fit(bank).grammar_
+                grammar = estimator(states=states).fit(bank).grammar_
                 found[row, :, column, seed] = [far(grammar, bank) for far in DISTANCES.values()]
         print(f"{size:>7} trees", *found[:, :, column].mean(axis=2).round(4).ravel(), flush=True)
     return found

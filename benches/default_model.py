@@ -48,7 +48,7 @@ def main():
     if not (SHARED / "treebanks").is_dir():
         print(f"no treebanks in {SHARED}: set LPCFG_SHARED to the folder that holds them")
         return
-    treebank = Treebank.from_trees(allowed_trees(), transform=SplitMergeEstimator.transform)
+    treebank = Treebank.from_trees(allowed_trees(), transform=SplitMergeEstimator.default_transform)
     grammar = SplitMergeEstimator(cycles=CYCLES, lexicon=LEXICON).fit(treebank).grammar_
     tensors = grammar.latent.dense(grammar.binary_rules)
     kept = np.where(tensors.binary < MIN_PARAMETER, np.float32(0), tensors.binary)

@@ -24,13 +24,13 @@ def main():
     print_row("trees", "symbols", "rules", "PCFG F1", "/ CPU s", "L-PCFG F1", "/ CPU s")
     print_row(*["---"] * 7)
     for name, transform in transforms():
-        path = SpectralEstimator().path(training(transform))
+        decomposition = SpectralEstimator().decompose(training(transform))
         cells = [
             name,
-            len(path.projected.backbone.symbols),
-            len(path.projected.backbone.binary_rules),
+            len(decomposition.projected.backbone.symbols),
+            len(decomposition.projected.backbone.binary_rules),
         ]
-        for grammar in (path.projected.backbone, path.cut()):
+        for grammar in (decomposition.projected.backbone, decomposition.grammar()):
             scores, speed = score(grammar)
             cells += [f"{scores.f1:.2f}", f"{speed:.0f}"]
         print_row(*cells)

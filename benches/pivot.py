@@ -31,7 +31,7 @@ def measure(treebank, states, name, last):
     start = first.fit(treebank).grammar_
     trees = LatentTrees(treebank, start, n_jobs=1)
     estimator = lpcfg.EMEstimator(**chosen, start=start)
-    parameters = estimator.first(trees, treebank, np.random.default_rng(0))
+    parameters = estimator.initial_parameters(trees, treebank, np.random.default_rng(0))
     for iteration in range(last + 1):
         if iteration:
             parameters = trees.maximise(trees.expect(parameters), parameters.states)
@@ -77,7 +77,7 @@ def main():
     parser.add_argument("--em", type=int, default=25, help="iterations of EM from a random start")
     parser.add_argument("--pivot", type=int, default=8, help="iterations of EM after pivots")
     options = parser.parse_args()
-    treebank = training(lpcfg.PivotEstimator.transform)
+    treebank = training(lpcfg.PivotEstimator.default_transform)
     found = {}
     print_row("states", "start", *CHECKED, "best F1", "iterations", "CPU seconds")
     print_row(*["---"] * (len(CHECKED) + 5))

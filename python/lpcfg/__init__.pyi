@@ -66,7 +66,7 @@ from .errors import (
 from .errors import (
     TreebankError as TreebankError,
 )
-from .estimators.base import Transformed as Transformed
+from .estimators.base import Estimator as Estimator
 from .estimators.clustering.estimator import ClusteringEstimator as ClusteringEstimator
 from .estimators.crf.estimator import CRFEstimator as CRFEstimator
 from .estimators.crf.parser import CRFParser as CRFParser
@@ -77,8 +77,10 @@ from .estimators.features.noise import Noise as Noise
 from .estimators.noisy_models import NoisyModels as NoisyModels
 from .estimators.pcfg import PCFGEstimator as PCFGEstimator
 from .estimators.pivot.estimator import PivotEstimator as PivotEstimator
-from .estimators.spectral.estimator import SpectralCut as SpectralCut
+from .estimators.registry import make_estimator as make_estimator
+from .estimators.spectral.decomposition import SpectralDecomposition as SpectralDecomposition
 from .estimators.spectral.estimator import SpectralEstimator as SpectralEstimator
+from .estimators.transformed import Transformed as Transformed
 from .evaluation.parser_scores import Evaluation as Evaluation
 from .evaluation.parser_scores import evaluate_parser as evaluate_parser
 from .evaluation.scores import Scores as Scores

@@ -21,6 +21,7 @@ from lpcfg import (
 )
 from lpcfg.cli.main import main
 from lpcfg.datasets.embedded import embedded_models
+from lpcfg.estimators.registry import ESTIMATORS
 from support.grammars import embedded_grammar
 
 TREES = embedded_trees(60, seed=3)
@@ -98,9 +99,15 @@ def test_version_and_help(capsys):
         ),
         (["train", "t", "-o", "m", "--sigma", "x"], "--sigma: expected a number, not 'x'"),
         (
-            ["train", "t", "-o", "m", "--state-smoothing", "1,a"],
-            "--state-smoothing: expected a number, not 'a'",
+            ["train", "t", "-o", "m", "--word-smoothing", "a"],
+            "--word-smoothing: expected a number from 0, not 'a'",
         ),
+        (
+            ["train", "t", "-o", "m", "--states", "8,8,8"],
+            "--states: expected one or two values, not '8,8,8'",
+        ),
+        (["train", "t", "-o", "m", "--estimator", "magic"], "invalid choice: 'magic'"),
+        (["train", "t", "-o", "m", "--ramp", "5,50"], "unrecognized arguments: --ramp 5,50"),
         (["train", "t", "-o", "m", "--seed", "-1"], "--seed: expected an integer from 0"),
         (["lm", "train", "t", "-o", "m", "--seed", "-1"], "--seed: expected an integer from 0"),
         (
@@ -143,7 +150,8 @@ def test_train_from_several_sources_and_standard_input(run):
 
 def test_train_with_options(run):
     options = "--binarize left --vertical 0 --horizontal inf --keep-unary --word-classes english"
-    run("train", "gold.mrg", "-o", "new.lpcfg", *options.split(), "--root-label", "TOP")
+    options += " --estimator pcfg --root-label TOP"
+    assert run("train", "gold.mrg", "-o", "new.lpcfg", *options.split())[0] == 0
     provenance = load("new.lpcfg").provenance
     assert provenance["transform"]["binarize"] == "left"
     assert provenance["transform"]["vertical"] == 0
@@ -154,10 +162,13 @@ def test_train_with_options(run):
     assert len(load("new.lpcfg").unary_rules)
 
 
-def test_train_with_the_options_of_a_spectral_cut(run):
-    options = "--states 3 --smoothing 1 --ridge 0.1 --tolerance 0 --ramp 2,9 --state-smoothing 1,4"
-    run("train", "gold.mrg", "-o", "new.lpcfg", "--estimator", "spectral", *options.split())
-    assert load("new.lpcfg").provenance["cut"] == {
+def test_train_with_the_options_of_the_default_estimator(run):
+    options = "--states 3 --smoothing 1 --ridge 0.1 --tolerance 0 --min-count 2 --full-count 9"
+    options += " --word-smoothing 1 --class-smoothing 4 --seed 5 --rare 7"
+    assert run("train", "gold.mrg", "-o", "new.lpcfg", *options.split())[0] == 0
+    provenance = load("new.lpcfg").provenance
+    expected = {
+        "estimator": "spectral",
         "states": [3, 3],
         "smoothing": 1.0,
         "tolerance": 0.0,
@@ -166,12 +177,55 @@ def test_train_with_the_options_of_a_spectral_cut(run):
         "full_count": 9,
         "word_smoothing": 1.0,
         "class_smoothing": 4.0,
+        "random_state": 5,
     }
+    assert {name: provenance[name] for name in expected} == expected
+    assert provenance["lexicon"]["rare"] == 7
+
+
+def printed_help(capsys, *arguments):
+    with pytest.raises(SystemExit) as stopped:
+        main([*arguments, "--help"])
+    assert stopped.value.code == 0
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_help_of_train_shows_the_options_of_an_estimator_with_its_defaults(capsys):
+    general = printed_help(capsys, "train")
+    assert "--ridge" not in general
+    for name, kind in ESTIMATORS.items():
+        assert f"{name} {kind.description}" in general
+        text = printed_help(capsys, "train", "--estimator", name)
+        for parameter, declared in kind.parameters().items():
+            flag = f"--{parameter.replace('_', '-')}"
+            if declared.option and not declared.parts:
+                assert f"{flag} {declared.metavar} {declared.help}" in text
+            for part, own in declared.parts.items():
+                default = getattr(declared.default, part)
+                assert f"{flag}-{part} {own.metavar} {own.help} (default: {default})" in text
+    assert "(default: 24,24)" in printed_help(capsys, "train", "--estimator", "clustering")
+    assert "(default with this estimator: 0)" in printed_help(capsys, "train", "--estimator=em")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("--estimator pcfg --states 8", "--states: the estimator pcfg has no such option; it is"),
+        ("--cycles 2", "--cycles: the estimator spectral has no such option; it is one of split"),
+        ("--epochs=2 --estimator em", "--epochs: the estimator em has no such option; .* crf"),
+        ("--estimator em --smoothing 1", "--smoothing: the estimator em has no such option"),
+    ],
+)
+def test_train_refuses_options_that_the_estimator_does_not_have(capsys, arguments, message):
+    with pytest.raises(SystemExit) as stopped:
+        main(["train", "t", "-o", "m", *arguments.split()])
+    assert stopped.value.code == 2
+    assert re.search(message, capsys.readouterr().err)
 
 
 def test_train_by_clustering_then_annotate_and_explain(run, files):
-    options = "--estimator clustering --states 3,2 --rank 4 --restarts 2 --variance_scale 0.5"
-    options += " --ramp 5,50 --smoothing 1"
+    options = "--estimator clustering --states 3,2 --rank 4 --restarts 2 --variance-scale 0.5"
+    options += " --min-count 5 --full-count 50 --smoothing 1"
     assert run("train", "gold.mrg", "-o", "new.lpcfg", "--vertical", "1", *options.split())[0] == 0
     provenance = load("new.lpcfg").provenance
     names = ("states", "rank", "restarts", "variance_scale", "smoothing")
@@ -199,7 +253,8 @@ def test_train_by_clustering_then_annotate_and_explain(run, files):
 
 
 def test_train_a_family_of_models_and_parse_with_it(run, files):
-    options = "--estimator clustering --noise add,mul --sigma 0.1 --models 3 --ramp 5,50 -j 1"
+    options = "--estimator clustering --noise add,mul --sigma 0.1 --models 3 -j 1"
+    options += " --min-count 5 --full-count 50"
     code, _, said = run("train", "gold.mrg", "-o", "family", *options.split())
     assert code == 0
     assert "3 models in family" in said
@@ -210,7 +265,7 @@ def test_train_a_family_of_models_and_parse_with_it(run, files):
     forms = "--binarize left,right --features compact,full"
     code, _, said = run("train", "gold.mrg", "-o", "forms", *options.split(), *forms.split())
     assert code == 0
-    assert "3 models have 3 of the 4 forms of trees and sets of features" in said
+    assert "3 models have 3 of the 4 pairs of a tree transform and a feature set" in said
     models = [load(file) for file in sorted((files / "forms").iterdir())]
     found = [(own.transform.binarize, len(own.provenance["features"]["inside"])) for own in models]
     assert found == [("left", 3), ("right", 3), ("left", 8)]
@@ -226,12 +281,15 @@ def test_train_a_family_of_models_and_parse_with_it(run, files):
     message = refused(run("train", "gold.mrg", "-o", "model.lpcfg", *noise))
     assert message == "model.lpcfg: this is a file; name a folder for the models"
     assert "there is no folder no" in refused(run("train", "gold.mrg", "-o", "no/m", *noise))
-    assert "spectral, clustering" in refused(run("train", "gold.mrg", "-o", "other", *noise))
+    other = ("--estimator", "pcfg", *noise)
+    assert "spectral, clustering" in refused(run("train", "gold.mrg", "-o", "other", *other))
     salt = ("--noise", "salt", "--estimator", "spectral")
     # All this is noticed before anything is read or made.
-    assert "not 'salt'" in refused(run("train", "none.mrg", "-o", "other", *salt))
+    assert "not ['salt']" in refused(run("train", "none.mrg", "-o", "other", *salt))
     none = (*noise, "--estimator", "spectral", "--models", "0")
-    assert "at least 1 model" in refused(run("train", "none.mrg", "-o", "other", *none))
+    assert "models must be an integer from 1" in refused(
+        run("train", "none.mrg", "-o", "other", *none)
+    )
     assert not (files / "other").exists()
     save(Ensemble([embedded_grammar(), embedded_grammar()]), "ensemble")
     message = refused(run("train", "none.mrg", "-o", "ensemble", *noise))
@@ -268,7 +326,8 @@ def test_train_by_splitting_and_merging_and_go_on_with_em(run, files):
 
 
 def test_train_by_pivots_and_go_on_with_em(run, files):
-    options = "--estimator pivot --states 3,2 --ramp 5,50 --state-smoothing 1,4"
+    options = "--estimator pivot --states 3,2 --min-count 5 --full-count 50"
+    options += " --smoothing-words 1 --smoothing-classes 4"
     assert run("train", "gold.mrg", "-o", "pivot.lpcfg", *options.split())[0] == 0
     provenance = load("pivot.lpcfg").provenance
     assert (provenance["states"], provenance["transform"]["vertical"]) == ([3, 2], 0)
@@ -297,11 +356,25 @@ def test_train_says_what_is_missing(run, files):
     assert not (files / "m").exists()
 
 
-@pytest.mark.parametrize("estimator", ["clustering", "pivot", "em", "split-merge"])
-def test_train_refuses_negative_smoothing(run, files, estimator):
-    options = ("--estimator", estimator, "--smoothing", "-1")
-    message = refused(run("train", "gold.mrg", "-o", "m", *options))
-    assert re.fullmatch(r"smoothing( \(rules\))? must not be negative, but is -1.0", message)
+@pytest.mark.parametrize(
+    ("estimator", "option"),
+    [
+        ("clustering", "--smoothing"),
+        ("pivot", "--smoothing-rules"),
+        ("em", "--smoothing-rules"),
+        ("split-merge", "--smoothing-rules"),
+    ],
+)
+def test_train_refuses_negative_smoothing(capsys, estimator, option):
+    with pytest.raises(SystemExit) as stopped:
+        main(["train", "gold.mrg", "-o", "m", "--estimator", estimator, option, "-1"])
+    assert stopped.value.code == 2
+    assert f"argument {option}: expected a number from 0, not '-1'" in capsys.readouterr().err
+
+
+def test_train_refuses_values_that_exclude_each_other_before_it_reads(run):
+    message = refused(run("train", "none.mrg", "-o", "m", "--min-count", "9", "--full-count", "3"))
+    assert message == "SpectralEstimator: min_count must be at most full_count, 3, not 9"
 
 
 def test_train_on_malformed_trees(run):

@@ -15,7 +15,7 @@ from threadpoolctl import threadpool_limits
 
 import lpcfg
 import support.latent_trees as known
-from lpcfg import ClusteringEstimator, InputError, PCFGEstimator, SpectralCut, Treebank
+from lpcfg import ClusteringEstimator, InputError, PCFGEstimator, Treebank
 from lpcfg.estimators.clustering._clusters import NodeClusters, cluster_nodes
 from lpcfg.estimators.clustering._state_frequencies import StateFrequencies
 from lpcfg.estimators.features.lexical_rules import LexicalRules
@@ -47,7 +47,7 @@ def test_well_separated_states_are_found():
     trees = sample_trees(read_rules(RULES), 2_000, seed=1)
     refined = Treebank.from_trees(trees, transform=known.TRANSFORM)
     bank = Treebank.from_trees(map(known.plain, trees), transform=known.TRANSFORM)
-    exact = known.estimator(cut=SpectralCut(states=(1, 1)))
+    exact = known.estimator(states=(1, 1))
     estimator = ClusteringEstimator(
         features=exact.features, lexicon=exact.lexicon, states=(2, 2), rank=1, smoothing=0
     )
@@ -60,7 +60,7 @@ def test_well_separated_states_are_found():
         assert adjusted_rand_score(refined.symbol[own], cluster[own]) == 1, name
     # With the right states, trees are as likely as counting rules of refined labels makes them.
     expected = known.latent_probabilities(exact.fit(refined).grammar_, refined)
-    grammar = replace(estimator, word_smoothing=0, class_smoothing=0).estimate(projected)
+    grammar = replace(estimator, word_smoothing=0, class_smoothing=0).estimate_projected(projected)
     np.testing.assert_allclose(known.latent_probabilities(grammar, bank), expected, rtol=1e-3)
 
 
@@ -275,6 +275,6 @@ def test_points_that_hardly_differ_are_clustered():
         {"variance_scale": np.inf},
     ],
 )
-def test_impossible_options_are_refused(options):
-    with pytest.raises(InputError):
+def test_impossible_parameters_are_refused(options):
+    with pytest.raises(InputError, match=f"ClusteringEstimator: {next(iter(options))} must be"):
         ClusteringEstimator(**options).fit(BANK)

@@ -110,7 +110,7 @@ def test_same_seed_same_model_on_any_number_of_threads():
 
 
 def test_save_and_load(model, tmp_path):
-    path = tmp_path / "span.lpcfg"
+    path = tmp_path / "crf.lpcfg"
     save(model, path)
     again = load(path)
     assert again.crf_weights.loss == model.crf_weights.loss
@@ -143,15 +143,16 @@ def test_sentences_that_do_not_fit_into_memory_are_cut(model):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"loss": "hinge"}, "loss must be crf or independent"),
-        ({"prior_weight": -0.1}, "prior_weight must be a number from 0"),
-        ({"epochs": -1}, "epochs must not be negative"),
-        ({"batch": 0}, "batch must be a number of trees from 1"),
-        ({"bits": 31}, "bits must be from 0 to 30"),
-        ({"learning_rate": 0.0}, "learning_rate must be a positive number"),
-        ({"initial_accumulator": float("inf")}, "initial_accumulator must be a positive number"),
-        ({"penalty": -1.0}, "penalty must be a number from 0"),
-        ({"prune": 1.0}, "prune: the coarse threshold must be from 0 to below 1"),
+        ({"loss": "hinge"}, "loss must be 'crf' or 'independent', not 'hinge'"),
+        ({"prior_weight": -0.1}, "prior_weight must be a number from 0, not -0.1"),
+        ({"epochs": -1}, "epochs must be an integer from 0"),
+        ({"batch_size": 0}, "batch_size must be an integer from 1"),
+        ({"bits": 31}, "bits must be an integer from 0 to 30, not 31"),
+        ({"learning_rate": 0.0}, "learning_rate must be a number above 0, not 0.0"),
+        ({"initial_accumulator": float("inf")}, "initial_accumulator must be a number above 0"),
+        ({"penalty": -1.0}, "penalty must be a number from 0, not -1.0"),
+        ({"prune": 1.0}, "prune must be a number from 0 to below 1 or a Pruning or None, not 1.0"),
+        ({"prune": Pruning(1.0)}, "prune: the coarse threshold must be from 0 to below 1"),
     ],
 )
 def test_options_are_checked(options, message):
@@ -191,7 +192,7 @@ def test_weights_are_checked():
 
 
 def test_a_damaged_file_is_refused(model, tmp_path):
-    path = tmp_path / "span.lpcfg"
+    path = tmp_path / "crf.lpcfg"
     weights = np.full(4, np.inf, dtype=np.float32)
     damaged = CRFWeights(model.crf_weights.loss, 1.0, model.crf_weights.vocabulary, weights)
     save(model.__class__(**{**vars_of(model), "crf_weights": damaged}), path)
@@ -200,9 +201,9 @@ def test_a_damaged_file_is_refused(model, tmp_path):
 
 
 def test_command_line(tmp_path, capsys):
-    trees, path = tmp_path / "trees.mrg", tmp_path / "span.lpcfg"
+    trees, path = tmp_path / "trees.mrg", tmp_path / "crf.lpcfg"
     trees.write_text("\n".join(map(str, attachments())))
-    command = ["train", "--estimator", "span", "--epochs", "2", str(trees), "-o", str(path)]
+    command = ["train", "--estimator", "crf", "--epochs", "2", str(trees), "-o", str(path)]
     assert main(command) == 0
     assert main(["show", str(path)]) == 0
     assert "feature weights" in capsys.readouterr().out
@@ -210,7 +211,7 @@ def test_command_line(tmp_path, capsys):
     assert "F1" in capsys.readouterr().out
 
 
-def test_a_span_parser_is_its_estimator_with_a_parser():
+def test_a_crf_parser_is_its_estimator_with_a_parser():
     treebank = Treebank.from_trees(embedded_trees())
     options = {"epochs": 1, "bits": 14, "n_jobs": 1}
     parser = CRFParser(**options, decoder="viterbi").fit(treebank)
@@ -224,7 +225,7 @@ def test_a_span_parser_is_its_estimator_with_a_parser():
 
 
 @pytest.mark.parametrize("decoder", ["viterbi", "max-f1"])
-def test_a_span_parser_is_saved_as_a_parser(decoder, tmp_path):
+def test_a_crf_parser_is_saved_as_a_parser(decoder, tmp_path):
     options = {"epochs": 1, "bits": 14, "n_jobs": 1}
     parser = CRFParser(**options, decoder=decoder).fit(Treebank.from_trees(embedded_trees()))
     words = [tree.words() for tree in embedded_trees()[:20]]

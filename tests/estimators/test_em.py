@@ -106,12 +106,12 @@ def test_grammars_without_probabilities_or_of_other_trees_are_no_start():
         fit(start=lacking)
 
 
-def test_span_models_are_no_start():
-    span = lpcfg.CRFEstimator(epochs=0, bits=8).fit(BANK).grammar_
+def test_crf_models_are_no_start():
+    crf = lpcfg.CRFEstimator(epochs=0, bits=8).fit(BANK).grammar_
     with pytest.raises(lpcfg.InputError, match="weights of features"):
-        fit(start=span)
+        fit(start=crf)
     with pytest.raises(lpcfg.GrammarError, match="without latent states"):
-        replace(fit(iterations=1).grammar_, crf_weights=span.crf_weights)
+        replace(fit(iterations=1).grammar_, crf_weights=crf.crf_weights)
 
 
 def test_training_stops_when_held_out_trees_become_no_likelier():
@@ -136,17 +136,19 @@ def test_a_monitor_chooses_the_iteration():
 
 
 @pytest.mark.parametrize(
-    "options",
+    ("options", "message"),
     [
-        {"states": (0, 1)},
-        {"held_out": 1.0},
-        {"iterations": -1},
-        {"symmetry_breaking": 1.5},
-        {"held_out": 0.1, "monitor": lambda grammar: 0.0},
+        ({"states": (0, 1)}, "states must be a pair"),
+        ({"held_out": 1.0}, "held_out must be a number from 0 to below 1, not 1.0"),
+        ({"iterations": -1}, "iterations must be an integer from 0"),
+        ({"symmetry_breaking": 1.5}, "symmetry_breaking must be a number from 0 to below 1"),
+        ({"held_out": 0.1, "monitor": lambda grammar: 0.0}, "monitor must be None"),
+        ({"start": "model.lpcfg"}, "start must be a Grammar or None"),
+        ({"min_count": 11}, "min_count must be at most full_count, 10, not 11"),
     ],
 )
-def test_impossible_options_are_refused(options):
-    with pytest.raises(lpcfg.InputError):
+def test_impossible_parameters_are_refused(options, message):
+    with pytest.raises(lpcfg.InputError, match=f"EMEstimator: {message}"):
         fit(**options)
 
 

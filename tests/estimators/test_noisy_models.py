@@ -18,7 +18,7 @@ from lpcfg.estimators.spectral._projections import Projections
 
 BANK = Treebank.from_trees(lpcfg.embedded_trees())
 CLUSTERING = ClusteringEstimator(states=(3, 3), min_count=5, full_count=50, restarts=1)
-SPECTRAL = SpectralEstimator(cut=lpcfg.SpectralCut(min_count=5, full_count=50))
+SPECTRAL = SpectralEstimator(min_count=5, full_count=50)
 
 
 def test_dropout_leaves_features_out_and_keeps_their_mean():
@@ -148,12 +148,12 @@ def test_training_is_taken_up_where_it_was_left(tmp_path):
     assert [old == new for old, new in zip(times, again, strict=True)] == [True, False, False, True]
     # More models are added; other options or another treebank train all anew, and say so.
     said = []
-    more = replace(family, models=5).train(BANK, tmp_path, say=said.append)
+    more = replace(family, models=5).train(BANK, tmp_path, report=said.append)
     assert more[:4] == files
     assert [file.stat().st_mtime_ns for file in files] == again
     assert said == []
     other = replace(family, estimator=replace(CLUSTERING, rank=3))
-    other.train(BANK, tmp_path, say=said.append)
+    other.train(BANK, tmp_path, report=said.append)
     assert all(file.stat().st_mtime_ns > old for file, old in zip(files, again, strict=True))
     assert lpcfg.load(files[0]).provenance["rank"] == 3
     assert said[0].endswith("4 models are trained again with other options (rank)")
@@ -210,11 +210,11 @@ def test_every_form_meets_every_noise():
     ("options", "message"),
     [
         ({"transforms": SIDES[0]}, "transforms must be a list"),
-        ({"transforms": ["left"]}, "must not have 'left'"),
-        ({"transforms": [SIDES[0]] * 2}, "differ"),
+        ({"transforms": ["left"]}, r"each a Transform, not \['left'\]"),
+        ({"transforms": [SIDES[0]] * 2}, "all different"),
         ({"features": "full"}, "features must be a list"),
-        ({"features": ["fully"]}, "not 'fully'"),
-        ({"features": [3]}, "must not have 3"),
+        ({"features": ["fully"]}, r"not \['fully'\]"),
+        ({"features": [3]}, r"each 'compact' or 'full' or a FeatureSet, not \[3\]"),
     ],
 )
 def test_forms_and_features_are_checked(options, message):

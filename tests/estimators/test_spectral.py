@@ -1,18 +1,15 @@
-from dataclasses import replace
-
 import numpy as np
 import pytest
 
-from lpcfg import LexiconOptions, Transform, Tree, Treebank, embedded_trees
+from lpcfg import LexiconOptions, Noise, Transform, Tree, Treebank, embedded_trees
 from lpcfg.errors import InputError
 from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.estimators.features.node_features import FeatureMatrix
 from lpcfg.estimators.pcfg import PCFGEstimator
-from lpcfg.estimators.spectral.estimator import SpectralCut, SpectralEstimator
+from lpcfg.estimators.spectral.estimator import SpectralEstimator
 from lpcfg.estimators.state_numbers import states_by_frequency
 from support.latent_trees import (
     TRANSFORM,
-    UNSMOOTHED,
     aligned,
     all_trees,
     estimator,
@@ -48,15 +45,14 @@ def test_estimates_converge_to_the_true_span_probabilities():
 
 
 def test_one_state_is_not_enough_for_the_true_probabilities():
-    one = replace(UNSMOOTHED, states=(1, 1))
-    assert distance(20_000, 0, cut=one) > 0.1
-    grammar = estimator(cut=one).fit(sample(20_000, 0, ambiguous=True)).grammar_
+    assert distance(20_000, 0, states=(1, 1)) > 0.1
+    grammar = estimator(states=(1, 1)).fit(sample(20_000, 0, ambiguous=True)).grammar_
     assert span_distance(grammar) > 0.1
 
 
 def test_one_state_a_symbol_is_the_pcfg():
     treebank = Treebank.from_trees(embedded_trees(), transform=TRANSFORM)
-    grammar = SpectralEstimator(cut=SpectralCut(states=(1, 1))).fit(treebank).grammar_
+    grammar = SpectralEstimator(states=(1, 1)).fit(treebank).grammar_
     pcfg = PCFGEstimator().fit(treebank).grammar_
     assert grammar.latent.states.max() == 1
     np.testing.assert_allclose(grammar.latent.binary, pcfg.binary_probabilities, rtol=1e-6)
@@ -72,10 +68,10 @@ def test_unary_rules_are_refused():
 
 def test_strong_smoothing_leads_back_to_the_pcfg():
     treebank = sample(2_000, 0)
-    smooth = SpectralCut((2, 2), smoothing=1e9, word_smoothing=1e9, class_smoothing=1e9)
-    grammar = estimator(cut=smooth).fit(treebank).grammar_
+    smooth = {"smoothing": 1e9, "word_smoothing": 1e9, "class_smoothing": 1e9}
+    grammar = estimator(**smooth).fit(treebank).grammar_
     bank = aligned(all_trees()[0], treebank)
-    pcfg = estimator(cut=replace(UNSMOOTHED, states=(1, 1))).fit(treebank).grammar_
+    pcfg = estimator(states=(1, 1)).fit(treebank).grammar_
     np.testing.assert_allclose(
         latent_probabilities(grammar, bank), latent_probabilities(pcfg, bank), rtol=1e-4
     )
@@ -83,8 +79,8 @@ def test_strong_smoothing_leads_back_to_the_pcfg():
 
 def test_the_same_seed_gives_the_same_grammar_to_the_bit():
     treebank = Treebank.from_trees(embedded_trees())
-    cut = SpectralCut(min_count=2, full_count=10)
-    first, second = (SpectralEstimator(cut=cut).fit(treebank).grammar_.latent for _ in range(2))
+    several = SpectralEstimator(min_count=2, full_count=10)
+    first, second = (several.fit(treebank).grammar_.latent for _ in range(2))
     assert first.states.max() > 1
     for name, array in first.arrays.items():
         assert array.tobytes() == second.arrays[name].tobytes()
@@ -96,21 +92,20 @@ def test_directions_that_are_only_rounding_errors_are_dropped():
 
     features = FeatureSet(inside=(inside_tree, inside_tree, parity), outside=(parity, parity))
     treebank = sample(2_000, 1)
-    cut = replace(UNSMOOTHED, states=(16, 16), tolerance=1e-9)
-    latent = estimator(features=features, cut=cut).fit(treebank).grammar_.latent
+    fine = estimator(features=features, states=(16, 16), tolerance=1e-9)
+    latent = fine.fit(treebank).grammar_.latent
     # The words of a preterminal have two parities; other nodes have none.
     assert sorted(latent.states.tolist()) == [1, 1, 1, 2, 2]
     assert np.abs(latent.binary).max() < 100
 
 
-def test_cuts_of_a_path_equal_fits_with_as_many_states():
+def test_grammars_of_a_decomposition_equal_fits_with_as_many_states():
     treebank = sample(2_000, 2)
-    cut = replace(UNSMOOTHED, states=(2, 1))
-    path = estimator().path(treebank, states=(2, 2))
+    decomposition = estimator().decompose(treebank, states=(2, 2))
     bank = aligned(all_trees()[0], treebank)
     np.testing.assert_allclose(
-        latent_probabilities(path.cut(cut), bank),
-        latent_probabilities(estimator(cut=cut).fit(treebank).grammar_, bank),
+        latent_probabilities(decomposition.grammar(states=(2, 1)), bank),
+        latent_probabilities(estimator(states=(2, 1)).fit(treebank).grammar_, bank),
         rtol=1e-3,
         atol=1e-6,
     )
@@ -125,7 +120,7 @@ def test_rare_words_may_all_be_replaced_by_their_classes():
 
 def test_tag_emissions_are_sums_over_words():
     grammar = (
-        SpectralEstimator(cut=SpectralCut(min_count=2, full_count=10))
+        SpectralEstimator(min_count=2, full_count=10)
         .fit(Treebank.from_trees(embedded_trees()))
         .grammar_
     )
@@ -143,10 +138,11 @@ def test_tag_emissions_are_sums_over_words():
 
 def test_tensors_are_the_interpolated_moments_of_their_nodes():
     treebank = sample(500, 3)
-    path = estimator().path(treebank)
-    grammar = path.cut(replace(UNSMOOTHED, smoothing=3.0, ridge=0.1))
-    shrinkage = path.projections.shrinkage(0.1)[treebank.symbol]
-    inside, outside = path.projections.inside, path.projections.outside * shrinkage
+    decomposition = estimator().decompose(treebank)
+    grammar = decomposition.grammar(smoothing=3.0, ridge=0.1)
+    projections = decomposition.projections
+    inside = projections.inside
+    outside = projections.outside * projections.shrinkage(0.1)[treebank.symbol]
     offsets = grammar.latent.tensor_offsets(grammar.binary_rules)
     for row, rule in enumerate(grammar.binary_rules):
         own = treebank.right >= 0
@@ -191,11 +187,32 @@ def test_features_are_scaled_by_their_frequency_in_the_symbol():
 
 
 @pytest.mark.parametrize(
-    "options", [{"states": (0, 4)}, {"min_count": 9, "full_count": 3}, {"smoothing": -1}]
+    ("options", "message"),
+    [
+        ({"states": (0, 4)}, r"states must be a pair, each an integer from 1 .*, not \(0, 4\)"),
+        ({"min_count": 9, "full_count": 3}, "min_count must be at most full_count, 3, not 9"),
+        ({"smoothing": -1}, "smoothing must be a number from 0, not -1"),
+        ({"ridge": "high"}, "ridge must be a number from 0, not 'high'"),
+        ({"tolerance": float("nan")}, "tolerance must be a number from 0, not nan"),
+    ],
 )
-def test_impossible_cuts_are_refused(options):
-    with pytest.raises(InputError):
-        SpectralCut(**options)
+def test_impossible_parameters_are_refused_by_fit_and_by_a_decomposition(options, message):
+    treebank = Treebank.from_trees([Tree("NN", "rain")])
+    with pytest.raises(InputError, match=f"^SpectralEstimator: {message}"):
+        SpectralEstimator(**options).fit(treebank)
+    with pytest.raises(InputError, match=f"^SpectralEstimator: {message}"):
+        SpectralEstimator().decompose(treebank).grammar(**options)
+
+
+def test_a_decomposition_makes_grammars_with_other_hyperparameters_only():
+    decomposition = SpectralEstimator(ridge=0.3).decompose(Treebank.from_trees(embedded_trees()))
+    grammar = decomposition.grammar(states=(4, 4))
+    assert grammar.provenance["ridge"] == 0.3
+    assert grammar.provenance["states"] == [4, 4]
+    with pytest.raises(InputError, match="features cannot be changed after the decomposition"):
+        decomposition.grammar(features="full")
+    with pytest.raises(InputError, match="a decomposition has no noise"):
+        SpectralEstimator(noise=Noise("add", 0.1)).decompose(decomposition.projected.treebank)
 
 
 def test_unknown_feature_groups_are_named():

@@ -9,7 +9,9 @@ import lpcfg
 import support.latent_trees as known
 from lpcfg import LexiconOptions, Smoothing, SplitMergeEstimator
 
-BANK = lpcfg.Treebank.from_trees(lpcfg.embedded_trees(), transform=SplitMergeEstimator.transform)
+BANK = lpcfg.Treebank.from_trees(
+    lpcfg.embedded_trees(), transform=SplitMergeEstimator.default_transform
+)
 PLAIN = {
     "smoothing": Smoothing(rules=0.0, words=0.0, classes=0.0, rare=0),
     "lexicon": LexiconOptions.plain(rare=0),
@@ -42,7 +44,7 @@ def test_useless_splits_are_merged_first():
         )
         for a, c, d in words.tolist()
     ]
-    bank = lpcfg.Treebank.from_trees(trees, transform=SplitMergeEstimator.transform)
+    bank = lpcfg.Treebank.from_trees(trees, transform=SplitMergeEstimator.default_transform)
     estimator = SplitMergeEstimator(cycles=1, split_iterations=60, **PLAIN).fit(bank)
     states = {
         str(symbol): int(count)

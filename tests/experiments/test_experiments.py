@@ -242,10 +242,14 @@ def test_the_command_runs_tabulates_and_resumes(run, tmp_path):
 @pytest.mark.parametrize(
     ("experiment", "options", "message"),
     [
-        ("states", "--estimators clustering,split-merge", "--estimators: split-merge cannot be"),
-        ("states", "--estimators span", "take some of spectral, clustering, pivot, em"),
-        ("noise", "--noise salt", "not 'salt'"),
-        ("noise", "--models 0", "at least 1 model, not 0"),
+        (
+            "states",
+            "--estimators clustering,split-merge",
+            "--estimators: split-merge has no parameter",
+        ),
+        ("states", "--estimators crf", "take some of spectral, clustering, pivot, em"),
+        ("noise", "--noise salt", "not ['salt']"),
+        ("noise", "--models 0", "models must be an integer from 1"),
         ("noise", "--folds 2", "--folds does nothing without --rerank"),
         ("size", "--rerank", "--rerank does nothing in the experiment size"),
         ("size", "--models 3", "--models does nothing in the experiment size"),

@@ -12,7 +12,6 @@ from lpcfg import (
     ModelFileError,
     Parser,
     PCFGEstimator,
-    SpectralCut,
     SpectralEstimator,
     Treebank,
     embedded_trees,
@@ -30,7 +29,7 @@ DECODERS = ("max-f1", "max-recall", "max-rule")
 @pytest.fixture(scope="module")
 def grammars() -> list[Grammar]:
     """One spectral grammar, and two that differ from it by noise."""
-    estimator = SpectralEstimator(cut=SpectralCut(states=(3, 3)))
+    estimator = SpectralEstimator(states=(3, 3))
     grammar = estimator.fit(Treebank.from_trees(TREES[:100])).grammar_
     generator = np.random.default_rng(0)
 
@@ -115,7 +114,7 @@ def test_a_parser_knows_its_grammars(grammars):
 def test_grammars_that_cannot_parse_together(grammars):
     first = grammars[0]
     plain = PCFGEstimator().fit(Treebank.from_trees(TREES[:100])).grammar_
-    other_trees = SpectralEstimator(cut=SpectralCut(states=(2, 2)))
+    other_trees = SpectralEstimator(states=(2, 2))
     other = other_trees.fit(Treebank.from_trees(TREES[50:120])).grammar_
     lexicon = first.lexicon
     rules = first.binary_rules.copy()

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from lpcfg import LexiconOptions, Parser, SpectralCut, SpectralEstimator, Transform, Tree, Treebank
+from lpcfg import LexiconOptions, Parser, SpectralEstimator, Transform, Tree, Treebank
 from lpcfg.estimators.features._tree_nodes import hash_rows
 from lpcfg.estimators.features.feature_sets import FeatureSet
 
@@ -149,14 +149,20 @@ def outside_tree(nodes):
     return key
 
 
-UNSMOOTHED = SpectralCut(states=(2, 2), smoothing=0, ridge=0, word_smoothing=0, class_smoothing=0)
+UNSMOOTHED = {
+    "states": (2, 2),
+    "smoothing": 0,
+    "ridge": 0,
+    "word_smoothing": 0,
+    "class_smoothing": 0,
+}
 
 
 def estimator(**options) -> SpectralEstimator:
     """A spectral estimator that is consistent for the grammar: all of a tree, nothing smoothed."""
     defaults = {
         "features": FeatureSet(inside=(inside_tree,), outside=(outside_tree,)),
-        "cut": UNSMOOTHED,
+        **UNSMOOTHED,
         "lexicon": LexiconOptions.plain(rare=0),
     }
     return SpectralEstimator(**(defaults | options))

@@ -1,4 +1,4 @@
-"""The part of ``lpcfg train`` that trains several models with noise."""
+"""Families of models with noise: their options, and how they are trained."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lpcfg.io import examine
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["add_family", "check_folder", "noisy_models", "train_family"]
+__all__ = ["add_family", "check_folder", "family_defaults", "noisy_models", "train_family"]
 
 
 def add_family(parser: argparse.ArgumentParser, about: str) -> None:
@@ -29,7 +29,7 @@ def add_family(parser: argparse.ArgumentParser, about: str) -> None:
     (['add', 'mul'], [0.1, 0.2])
     """
     defaults = NoisyModels(ClusteringEstimator())
-    group = parser.add_argument_group("several models (spectral, clustering, pivot)")
+    group = parser.add_argument_group("several models with noise (spectral, clustering, pivot)")
     group.add_argument(
         "--noise",
         type=several(str),
@@ -40,19 +40,30 @@ def add_family(parser: argparse.ArgumentParser, about: str) -> None:
         "--sigma",
         type=several(number),
         metavar="S[,S...]",
-        help="how much noise; models take turns with all kinds and amounts "
+        help="the amounts of noise; models take turns with all kinds and amounts "
         f"(default: {','.join(map(str, defaults.sigmas))})",
     )
     group.add_argument(
         "--models",
         type=count,
         metavar="N",
-        help=f"how many models there are with noise (default: {defaults.models})",
+        help=f"the number of models (default: {defaults.models})",
     )
 
 
+def family_defaults(estimator: type[Estimator]) -> dict[str, object]:
+    """The defaults of an estimator that differ where it learns many models.
+
+    One run of k-means is enough: with more, ensembles of many models do no better.
+
+    >>> family_defaults(ClusteringEstimator)
+    {'restarts': 1}
+    """
+    return {"restarts": 1} if "restarts" in estimator.parameters() else {}
+
+
 def check_folder(target: Path) -> None:
-    """Complain about a folder that cannot be made, before work is put into its content.
+    """Raise an InputError for a folder that cannot be made, before a model is trained for it.
 
     >>> check_folder(Path("missing", "models"))
     Traceback (most recent call last):
@@ -78,7 +89,7 @@ def _kind(folder: Path) -> str | None:
 
 
 def train_family(family: NoisyModels, treebank: Treebank, target: Path, quiet: bool) -> None:
-    """Train models with noise, and say where they are.
+    """Train models with noise, and report where they are.
 
     >>> from lpcfg import PCFGEstimator, Tree
     >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
@@ -86,7 +97,7 @@ def train_family(family: NoisyModels, treebank: Treebank, target: Path, quiet: b
     Traceback (most recent call last):
     lpcfg.errors.InputError: noise goes with the estimators spectral, clustering and pivot
     """
-    files = family.train(treebank, target, say=lambda text: say(text, quiet))
+    files = family.train(treebank, target, report=lambda text: say(text, quiet))
     size = sum(file.stat().st_size for file in files)
     say(f"{len(files)} models in {target}, {size / 1e6:.1f} MB", quiet)
 
@@ -114,11 +125,11 @@ def noisy_models(
         **given(kinds=options.noise, sigmas=options.sigma, models=options.models),
     )
     # What cannot be is noticed here, before a treebank is read.
-    family.members()
+    family.validate()
     if family.models < family.variants:
         say(
-            f"{family.models} models have {family.models} of the {family.variants} forms of trees "
-            "and sets of features",
+            f"{family.models} models have {family.models} of the {family.variants} pairs of a tree "
+            "transform and a feature set",
             options.quiet,
         )
     return family

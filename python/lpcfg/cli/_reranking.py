@@ -29,20 +29,20 @@ def add_reranking(group: argparse._ArgumentGroup, about: str) -> None:
         "--candidates",
         type=count,
         metavar="K",
-        help="how many trees each parser proposes for it to choose from "
+        help="the number of trees that each parser proposes for it to choose from "
         f"(default: {defaults.candidates})",
     )
     group.add_argument(
         "--folds",
         type=count,
         metavar="N",
-        help="the treebank is cut into N parts, each of which a grammar learnt from the others "
-        f"parses to teach the reranker (default: {defaults.folds})",
+        help="the treebank is split into N parts; the grammar learnt from the others parses each, "
+        f"and the reranker learns from these trees (default: {defaults.folds})",
     )
 
 
 def check_reranking(options: argparse.Namespace) -> None:
-    """Complain about options that cannot be, and those that would do nothing.
+    """Raise an InputError for values that cannot be used, and for options without effect.
 
     >>> check_reranking(argparse.Namespace(rerank=False, candidates=None, folds=3, jobs=1))
     Traceback (most recent call last):

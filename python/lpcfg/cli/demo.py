@@ -78,7 +78,7 @@ def _tour(seed: int) -> None:
     print(train[0])
 
     _title("Train: read, clean and binarise the trees, estimate a grammar, save it")
-    _command("lpcfg train train.mrg -o english.lpcfg")
+    _command("lpcfg train train.mrg -o english.lpcfg --estimator pcfg")
 
     _title("Parse sentences, one a line; unknown words are no problem")
     _command("lpcfg parse english.lpcfg -i sentences.txt")

@@ -19,31 +19,25 @@ from lpcfg.cli._common import (
     say,
     several,
 )
-from lpcfg.cli._estimators import (
-    ESTIMATORS,
-    add_estimators,
-    build_estimator,
-    default_vertical,
-)
-from lpcfg.cli._noisy_models import add_family, check_folder, noisy_models
+from lpcfg.cli._estimators import run_parameters
+from lpcfg.cli._noisy_models import add_family, check_folder, family_defaults, noisy_models
 from lpcfg.cli._reranking import RERANKING as RERANKING_OPTIONS
 from lpcfg.cli._reranking import add_reranking, check_reranking, reranking_options
 from lpcfg.errors import InputError, TreebankError
+from lpcfg.estimators.registry import ESTIMATORS, estimator_class, make_estimator
 from lpcfg.experiments.learning import Subject, learning_trial, nested_samples
 from lpcfg.experiments.noise import COMBINATIONS, RERANKING, noise_trials
 from lpcfg.experiments.report import draw_rows, table_lines
 from lpcfg.experiments.trials import Row, Trial, run_trials
-from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.reranking.reranker import Reranker
 from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.forest import Forest
 from lpcfg.treebank.reader import ReadReport, read_forest
-from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.tree import Tree
 
 __all__ = ["add"]
 
-# How many times the training part is halved.
+# The number of times the training part is halved.
 _HALVINGS = 4
 
 # Numbers of states.
@@ -84,24 +78,24 @@ def add(commands: Commands) -> None:
         "--sizes",
         type=several(count),
         metavar="N[,N...]",
-        help=f"size: how many trees are learnt from (default: all, halved {_HALVINGS} times)",
+        help=f"size: the numbers of trees to learn from (default: all, halved {_HALVINGS} times)",
     )
     parser.add_argument(
         "--numbers",
         type=several(count),
         metavar="M[,M...]",
-        help=f"states: how many states there are (default: {','.join(map(str, _NUMBERS))})",
+        help=f"states: the numbers of states (default: {','.join(map(str, _NUMBERS))})",
     )
     parser.add_argument(
         "--sentences",
         type=count,
         metavar="N",
-        help="parse so many sentences, at even distances (default: all)",
+        help="parse N sentences, at even distances (default: all)",
     )
-    add_seed(parser, "for all that is drawn at random")
+    add_seed(parser, "the seed of samples and estimators")
     add_family(parser, "noise: what kinds are compared (default: all)")
     add_reranking(
-        parser.add_argument_group("choosing among the best trees"),
+        parser.add_argument_group("reranking"),
         "noise: learn a reranker over each combination, which takes long",
     )
     add_on_error(parser)
@@ -155,21 +149,11 @@ def _forest(source: str, options: argparse.Namespace) -> Forest:
     return cleaned
 
 
-def _subject(name: str, options: argparse.Namespace, *arguments: str) -> Subject:
-    """An estimator as ``lpcfg train`` would build it."""
-    parser = argparse.ArgumentParser()
-    add_estimators(parser)
-    lexicon = LexiconOptions()
-    given = argparse.Namespace(
-        seed=options.seed,
-        jobs=options.jobs,
-        noise=None,
-        quiet=True,
-        word_classes=lexicon.classes,
-        rare=lexicon.rare,
-    )
-    chosen = parser.parse_args(["--estimator", name, *arguments], given)
-    return Subject(build_estimator(chosen), Transform(vertical=default_vertical(chosen)))
+def _subject(name: str, options: argparse.Namespace, **parameters: object) -> Subject:
+    """An estimator with the given parameters, and the transform that it works best with."""
+    kind = estimator_class(name)
+    run = run_parameters(kind, seed=options.seed, jobs=options.jobs)
+    return Subject(make_estimator(name, **{**run, **parameters}), kind.default_transform)
 
 
 def _size(
@@ -186,11 +170,10 @@ def _size(
 
 
 def _check_states(_: argparse.Namespace, names: Sequence[str]) -> None:
-    possible = [name for name, choice in ESTIMATORS.items() if choice.takes_states]
+    possible = [name for name, kind in ESTIMATORS.items() if "states" in kind.parameters()]
     if others := [name for name in names if name not in possible]:
         raise InputError(
-            f"--estimators: {others[0]} cannot be told how many states there are; take some of "
-            f"{', '.join(possible)}"
+            f"--estimators: {others[0]} has no parameter states; take some of {', '.join(possible)}"
         )
 
 
@@ -200,7 +183,7 @@ def _states(
     for name in names:
         for number in options.numbers or _NUMBERS:
             settings = {"estimator": name, "states": number}
-            subject = _subject(name, options, "--states", str(number))
+            subject = _subject(name, options, states=(number, number))
             yield learning_trial(settings, subject, forest, gold, n_jobs=options.jobs)
 
 
@@ -222,8 +205,7 @@ def _noise(
     options: argparse.Namespace, names: Sequence[str], forest: Forest, gold: list[Tree]
 ) -> Iterator[Trial]:
     for name in names:
-        # More runs of k-means do no better where there are many models.
-        subject = _subject(name, options, "--restarts", "1")
+        subject = _subject(name, options, **family_defaults(estimator_class(name)))
         folder = Path(options.output, f"{name}-models")
         folder.mkdir(exist_ok=True)
         treebank = subject.transform.apply(forest)
@@ -240,7 +222,7 @@ class _Experiment(NamedTuple):
     estimators: Sequence[str]
     #: Arguments of :func:`~lpcfg.experiments.report.draw_rows`.
     plot: dict[str, Any]
-    #: Complains about what cannot be measured, before anything is read.
+    #: Raises an InputError for what cannot be measured, before anything is read.
     check: Callable[[argparse.Namespace, Sequence[str]], object] = lambda *_: None
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
@@ -21,14 +22,21 @@ from lpcfg.cli._common import (
     several,
 )
 from lpcfg.cli._estimators import (
-    add_estimators,
+    add_estimator_choice,
+    add_estimator_options,
     build_estimator,
-    default_vertical,
-    lexicon_options,
+    chosen_estimator,
 )
-from lpcfg.cli._noisy_models import add_family, check_folder, noisy_models, train_family
+from lpcfg.cli._noisy_models import (
+    add_family,
+    check_folder,
+    family_defaults,
+    noisy_models,
+    train_family,
+)
 from lpcfg.cli._reranking import add_reranking, check_reranking, reranking_options
 from lpcfg.errors import InputError
+from lpcfg.estimators.registry import DEFAULT_ESTIMATOR, ESTIMATORS, estimator_class
 from lpcfg.io import save
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.reranking.reranker import Reranker
@@ -52,41 +60,76 @@ def add(commands: Commands) -> None:
 
     >>> add(argparse.ArgumentParser().add_subparsers())
     """
-    parser = add_command(commands, "train", _train, "learn a grammar from a treebank")
+    about = "learn a grammar from a treebank"
+    declared = add_command(commands, "train", _train, about)
+    commands.choices["train"] = _TrainParser(prog=declared.prog, description=about)
+
+
+class _TrainParser(argparse.ArgumentParser):
+    """Finds the estimator among the arguments first, then parses them with its options."""
+
+    # The standard library's types tell what comes back by the type of the namespace.
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        parser = _build_parser(self.prog, self.description, chosen_estimator(args))
+        return parser.parse_args(args, namespace), []
+
+
+def _build_parser(
+    prog: str, description: str | None, estimator: str | None
+) -> argparse.ArgumentParser:
+    """The parser for an estimator; without one, the help leaves out the options of the default."""
+    name = estimator or DEFAULT_ESTIMATOR
+    parser = argparse.ArgumentParser(
+        prog=prog,
+        description=description,
+        epilog=_estimator_list(),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.set_defaults(run=_train)
     parser.add_argument(
         "treebank", nargs="+", help="files, folders or patterns of bracketed trees; - for stdin"
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the file to write")
-    add_on_error(parser)
-    add_seed(parser, "for estimators that draw random numbers; pcfg does not")
-    _add_transform(
-        parser.add_argument_group(
-            "how trees become binary",
-            "With --noise, several of SIDE, V and H can be given, with commas between them: models "
-            "take turns with all forms of trees, so that they differ more.",
-        )
-    )
-    _add_cleaning(parser.add_argument_group("what is removed from trees"))
-    _add_lexicon(parser.add_argument_group("words"))
+    add_estimator_choice(parser)
+    add_estimator_options(parser, name, hidden=estimator is None)
     parser.add_argument(
         "--tagger", metavar="FILE", help="learn a part-of-speech tagger too, and write it here"
     )
-    add_estimators(parser)
+    add_on_error(parser)
+    add_seed(parser, "the seed of estimators that draw random numbers")
+    add_jobs(parser)
+    add_quiet(parser)
+    _add_transform(
+        parser.add_argument_group(
+            "tree transform",
+            "With --noise, SIDE, V and H can be lists with commas: models take turns.",
+        ),
+        estimator_class(name).default_transform,
+    )
+    _add_cleaning(parser.add_argument_group("cleaning of trees"))
+    _add_lexicon(parser.add_argument_group("words"))
     add_family(
         parser,
         "train models that differ by noise, and save them to the folder MODEL, which other "
         "commands take in place of one model; those that are there already are not trained again",
     )
-    add_jobs(parser)
     add_reranking(
-        parser.add_argument_group("choosing among the best trees"),
+        parser.add_argument_group("reranking"),
         "learn a reranker over the best trees of the grammar; MODEL becomes a folder",
     )
-    add_quiet(parser)
+    return parser
 
 
-def _add_transform(group: argparse._ArgumentGroup) -> None:
-    defaults = Transform()
+def _estimator_list() -> str:
+    width = max(map(len, ESTIMATORS))
+    lines = [f"  {name:{width}}  {kind.description}" for name, kind in ESTIMATORS.items()]
+    options = "lpcfg train --estimator NAME --help shows the options of an estimator."
+    return "\n".join(["estimators:", *lines, "", options])
+
+
+def _add_transform(group: argparse._ArgumentGroup, defaults: Transform) -> None:
     group.add_argument(
         "--binarize",
         type=several(one_of("left", "right")),
@@ -97,27 +140,33 @@ def _add_transform(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--vertical",
         type=several(count),
+        default=[defaults.vertical],
         metavar="V",
-        help=f"ancestors remembered (default: {defaults.vertical}; 0 for estimators whose states "
-        "find out about their context by themselves: clustering, pivot, em and split-merge)",
+        help="vertical markovisation: the number of ancestors in the label of a node "
+        f"(default with this estimator: {defaults.vertical})",
     )
     group.add_argument(
         "--horizontal",
         type=several(_order),
         default=[defaults.horizontal],
         metavar="H",
-        help=f"siblings remembered; inf for all (default: {defaults.horizontal})",
+        help="horizontal markovisation: the number of siblings in the label of a binarisation "
+        f"node; inf for all (default: {defaults.horizontal})",
     )
     group.add_argument(
         "--annotate",
         choices=("original", "all"),
         default=defaults.annotate,
-        help="nodes that remember ancestors: those of the tree (v < 1), or made ones too "
-        f"(default: {defaults.annotate})",
+        help="which nodes have ancestors in their labels: those of the tree, or binarisation nodes "
+        f"too (default: {defaults.annotate})",
     )
-    group.add_argument("--plain-tags", action="store_true", help="tags do not remember ancestors")
     group.add_argument(
-        "--keep-unary", action="store_true", help="unary rules instead of collapsed chains"
+        "--plain-tags", action="store_true", help="tags have no ancestors in their labels"
+    )
+    group.add_argument(
+        "--keep-unary",
+        action="store_true",
+        help="unary rules instead of collapsed chains, which only the estimator pcfg can learn",
     )
 
 
@@ -131,7 +180,7 @@ def _add_cleaning(group: argparse._ArgumentGroup) -> None:
         "--function-tags",
         choices=("phrases", "all", "keep"),
         default=defaults.function_tags,
-        help=f"whose function tags are cut off (default: {defaults.function_tags})",
+        help=f"which nodes lose their function tags (default: {defaults.function_tags})",
     )
     group.add_argument(
         "--root-label",
@@ -168,14 +217,14 @@ def _add_lexicon(group: argparse._ArgumentGroup) -> None:
 
 
 def _check_options(options: argparse.Namespace) -> None:
-    """Complain about options that exclude each other, and those that would do nothing."""
+    """Raise an InputError for options that exclude each other, and for those without effect."""
     if options.rerank and options.noise:
         raise InputError("--rerank and --noise: choose one, they make a folder each")
-    if options.rerank and options.keep_cycles:
+    if options.rerank and getattr(options, "keep_cycles", False):
         raise InputError("--rerank and --keep-cycles: choose one, there are cycles in each fold")
     check_reranking(options)
     for option in _TURNS:
-        if len(getattr(options, option) or ()) > 1 and not options.noise:
+        if len(getattr(options, option, ())) > 1 and not options.noise:
             raise InputError(f"--{option}: name one, or add --noise for models that take turns")
     for option, needed in _NEEDED.items():
         if getattr(options, option) is not None and not getattr(options, needed):
@@ -183,9 +232,8 @@ def _check_options(options: argparse.Namespace) -> None:
 
 
 def _transforms(options: argparse.Namespace) -> list[Transform]:
-    """All forms of trees that were asked for."""
+    """All tree transforms that were asked for."""
     collapse = not options.keep_unary
-    verticals = options.vertical or [default_vertical(options)]
     return [
         Transform(
             binarize=side,
@@ -197,7 +245,9 @@ def _transforms(options: argparse.Namespace) -> list[Transform]:
             collapse_inside=collapse,
             collapse_preterminals=collapse,
         )
-        for vertical, horizontal, side in product(verticals, options.horizontal, options.binarize)
+        for vertical, horizontal, side in product(
+            options.vertical, options.horizontal, options.binarize
+        )
     ]
 
 
@@ -214,14 +264,21 @@ def _train(options: argparse.Namespace) -> None:
         check_target(Path(options.tagger), options.treebank)
         if Path(options.tagger).resolve() == target.resolve():
             raise InputError(f"{target}: grammar and tagger need a file each")
-    estimator = build_estimator(options)
+    lexicon = LexiconOptions(classes=options.word_classes, rare=options.rare)
+    kind = estimator_class(options.estimator)
+    many = family_defaults(kind) if options.noise else {}
+    estimator = build_estimator(options, lexicon=lexicon, **many)
     transforms = _transforms(options)
     family = None
     if options.noise:
         # What all models have in common is that of the treebank and of the estimator.
-        forms = transforms if len(transforms) > 1 else ()
-        features = options.features if len(options.features) > 1 else ()
-        family = noisy_models(estimator, options, forms, features)
+        features = getattr(options, "features", [])
+        family = noisy_models(
+            estimator,
+            options,
+            transforms=transforms if len(transforms) > 1 else (),
+            features=features if len(features) > 1 else (),
+        )
     report = ReadReport()
     treebank = Treebank.read(
         options.treebank,
@@ -253,5 +310,5 @@ def _train(options: argparse.Namespace) -> None:
         save(grammar, target)
         say(f"{grammar}\nsaved to {target}, {target.stat().st_size / 1e6:.1f} MB", options.quiet)
     if options.tagger:
-        Tagger(lexicon=lexicon_options(options)).fit(treebank).save(options.tagger)
+        Tagger(lexicon=lexicon).fit(treebank).save(options.tagger)
         say(f"its tagger saved to {options.tagger}", options.quiet)

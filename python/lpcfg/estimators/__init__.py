@@ -1,6 +1,6 @@
 """Estimators of grammars: from a treebank to a PCFG, an L-PCFG or a CRF."""
 
-from lpcfg.estimators.base import Transformed
+from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.clustering import ClusteringEstimator
 from lpcfg.estimators.crf import CRFEstimator, CRFParser
 from lpcfg.estimators.em import EMEstimator, Smoothing, SplitMergeEstimator
@@ -8,20 +8,25 @@ from lpcfg.estimators.features import Noise
 from lpcfg.estimators.noisy_models import NoisyModels
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.estimators.pivot import PivotEstimator
-from lpcfg.estimators.spectral import SpectralCut, SpectralEstimator
+from lpcfg.estimators.registry import ESTIMATORS, make_estimator
+from lpcfg.estimators.spectral import SpectralDecomposition, SpectralEstimator
+from lpcfg.estimators.transformed import Transformed
 
 __all__ = [
+    "ESTIMATORS",
     "CRFEstimator",
     "CRFParser",
     "ClusteringEstimator",
     "EMEstimator",
+    "Estimator",
     "Noise",
     "NoisyModels",
     "PCFGEstimator",
     "PivotEstimator",
     "Smoothing",
-    "SpectralCut",
+    "SpectralDecomposition",
     "SpectralEstimator",
     "SplitMergeEstimator",
     "Transformed",
+    "make_estimator",
 ]

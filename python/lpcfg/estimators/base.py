@@ -1,53 +1,193 @@
-"""What all estimators of grammars have in common."""
+"""The base classes of estimators: what fits to trees, and is scored on trees."""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Protocol, Self
+from os import PathLike
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
 
+from lpcfg.errors import InputError
+from lpcfg.estimators.parameters import Parameterized
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.treebank.cleaning import Cleaning
+from lpcfg.treebank.forest import Forest
+from lpcfg.treebank.reader import read_forest
+from lpcfg.treebank.sources import Source
 from lpcfg.treebank.transform import Transform
+from lpcfg.treebank.tree import Tree
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["Estimator", "Fitted", "Transformed"]
+if TYPE_CHECKING:
+    from lpcfg.parsing.base import BaseParser
+
+__all__ = ["BaseEstimator", "Estimator", "Trees", "as_treebank"]
+
+Trees: TypeAlias = Treebank | Iterable[Tree] | Source | Iterable[Source]
+"""A treebank, trees, or the paths of files of trees."""
 
 
-class Fitted(Protocol):
-    """What ``fit`` returns."""
+@dataclass(repr=False)
+class BaseEstimator(Parameterized, ABC):
+    """What learns from trees and can then parse.
 
-    grammar_: Grammar
+    It follows the conventions of scikit-learn, so that ``clone``, ``cross_val_score`` and
+    ``GridSearchCV`` work, but does not import it. ``__init__`` only stores the parameters; ``fit``
+    checks them.
 
-
-class Estimator(Protocol):
-    """What learns a grammar."""
-
-    def fit(self, treebank: Treebank) -> Fitted:
-        """Learn a grammar, which becomes ``grammar_``."""
-
-
-@dataclass
-class Transformed:
-    """An estimator that learns from trees in another form than others do, for an ensemble.
-
+    >>> from sklearn.model_selection import cross_val_score
     >>> from lpcfg import PCFGEstimator, embedded_trees
-    >>> treebank = Treebank.from_trees(embedded_trees())
-    >>> left = Transformed(PCFGEstimator(), Transform(binarize="left")).fit(treebank)
-    >>> left.grammar_.transform.binarize
-    'left'
+    >>> (cross_val_score(PCFGEstimator(), embedded_trees(), cv=3) > 0.7).all()
+    np.True_
     """
 
-    estimator: Estimator
-    transform: Transform
+    #: The transform of trees that are not yet a treebank when they are learnt from.
+    default_transform: ClassVar[Transform] = Transform()
+
+    def fit(self, trees: Trees, y: object = None) -> Self:
+        """Learn from trees.
+
+        ``trees``: a :class:`~lpcfg.Treebank`, which is taken as it is; or trees, or the path or
+        paths of files of trees, to which :attr:`default_transform` is applied. ``y`` is not used.
+
+        >>> from lpcfg import PCFGEstimator, embedded_trees
+        >>> PCFGEstimator().fit(embedded_trees()).grammar_.tags[:3]
+        (',', '.', 'CC')
+        """
+        self.validate()
+        self._fit(self._treebank(trees))
+        return self
+
+    def _treebank(self, trees: Trees) -> Treebank:
+        return as_treebank(trees, self.default_transform)
+
+    @abstractmethod
+    def _fit(self, treebank: Treebank) -> None:
+        """Learn from a treebank; parameters have been checked."""
+
+    @abstractmethod
+    def parser(self) -> BaseParser:
+        """A parser with what was learnt."""
+
+    def _check_fitted(self, result: str) -> None:
+        if not hasattr(self, result):
+            raise InputError(f"{type(self).__name__}: call fit first, there is no {result} yet")
+
+    def score(self, trees: Trees, y: object = None) -> float:
+        """The labelled F1 of the parser on the words of some trees, as a fraction from 0 to 1.
+
+        It is the F1 of :func:`lpcfg.evaluate` divided by 100, for scikit-learn expects scores of
+        at most 1. The trees are cleaned as those that were learnt from. ``y`` is not used.
+
+        >>> from lpcfg import PCFGEstimator, embedded_trees
+        >>> trees = embedded_trees()
+        >>> 0.7 < PCFGEstimator().fit(trees[:200]).score(trees[200:]) < 1
+        True
+        """
+        # The evaluation is not needed for training.
+        from lpcfg.evaluation.parser_scores import evaluate_parser
+
+        parser = self.parser()
+        cleaned = parser.grammar.provenance.get("cleaning")
+        gold = _gold_trees(trees, parser.grammar.cleaning if cleaned else None)
+        return evaluate_parser(parser, gold).scores.f1 / 100
+
+    def __sklearn_tags__(self) -> object:
+        """What scikit-learn wants to know of an estimator: this one takes trees, and no targets."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(two_d_array=False),
+        )
+
+
+@dataclass(repr=False)
+class Estimator(BaseEstimator):
+    """What learns one grammar from a treebank; the base class of all estimators.
+
+    A subclass has a :attr:`name`, a :attr:`description`, declared parameters, and the method
+    :meth:`estimate`. Add it to :mod:`lpcfg.estimators.registry`, and the command line and
+    experiments know it.
+
+    After ``fit``, ``grammar_`` is the grammar.
+    """
+
+    #: The name of the estimator on the command line and in model files.
+    name: ClassVar[str]
+    #: What it does, in one line.
+    description: ClassVar[str]
+    #: What the steps are that ``progress`` goes through.
+    progress_unit: ClassVar[str] = "steps"
 
     grammar_: Grammar = field(init=False, repr=False, compare=False)
 
-    def fit(self, treebank: Treebank) -> Self:
-        """Learn a grammar from the trees of a treebank, whatever its own transform is.
+    def _fit(self, treebank: Treebank) -> None:
+        self.grammar_ = self.estimate(treebank)
 
-        >>> from lpcfg import PCFGEstimator, Tree
-        >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
-        >>> Transformed(PCFGEstimator(), Transform()).fit(treebank).grammar_.tags
-        ('NN',)
+    @abstractmethod
+    def estimate(self, treebank: Treebank) -> Grammar:
+        """A grammar of a treebank; :meth:`fit` checks parameters, and calls this."""
+
+    def parser(self) -> BaseParser:
+        """A parser with the grammar that was learnt.
+
+        >>> from lpcfg import PCFGEstimator, embedded_trees
+        >>> parser = PCFGEstimator().fit(embedded_trees()).parser()
+        >>> print(parser.parse(words="The dog saw him .".split()))
+        (ROOT (S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (PRP him))) (. .)))
         """
-        self.grammar_ = self.estimator.fit(treebank.transformed(self.transform)).grammar_
-        return self
+        from lpcfg.parsing.parser import Parser
+
+        self._check_fitted("grammar_")
+        return Parser(self.grammar_, n_jobs=getattr(self, "n_jobs", -1))
+
+    def provenance(self, treebank: Treebank) -> dict[str, Any]:
+        """What a model file records: the estimator, all its parameters, and the treebank.
+
+        >>> from lpcfg import ClusteringEstimator, Tree
+        >>> bank = Treebank.from_trees([Tree("NN", "rain")])
+        >>> provenance = ClusteringEstimator(rank=8).provenance(bank)
+        >>> provenance["estimator"], provenance["rank"], provenance["trees"]
+        ('clustering', 8, 1)
+        """
+        return {"estimator": self.name, **self.provenance_params(), **treebank.provenance}
+
+
+def as_treebank(trees: Trees, transform: Transform) -> Treebank:
+    """A treebank as it is, or one of trees or files in the given transform.
+
+    >>> as_treebank([Tree("NN", "rain")], Transform())
+    <Treebank of 1 trees, 1 nodes, 1 symbols, 1 words>
+    """
+    if isinstance(trees, Treebank):
+        return trees
+    found = _listed(trees)
+    if all(isinstance(tree, Tree) for tree in found):
+        return Treebank.from_trees(found, transform=transform)
+    return Treebank.read(found, transform=transform)
+
+
+def _gold_trees(trees: Trees, cleaning: Cleaning | None) -> list[Tree]:
+    found: list[Any] = trees.trees() if isinstance(trees, Treebank) else _listed(trees)
+    are_trees = all(isinstance(tree, Tree) for tree in found)
+    forest = Forest.from_trees(found) if are_trees else read_forest(found)
+    if cleaning is not None:
+        forest = cleaning.apply(forest)
+    return [tree for tree in forest.trees() if tree is not None]
+
+
+def _listed(trees: Trees) -> list[Any]:
+    """Trees or sources, of which one alone stands for a list."""
+    if isinstance(trees, (str, PathLike, Tree)) or hasattr(trees, "read"):
+        return [trees]
+    try:
+        found = list(trees)
+    except TypeError:
+        raise InputError(f"expected a treebank, trees or paths, not {trees!r}") from None
+    kinds = {isinstance(tree, Tree) for tree in found}
+    if len(kinds) > 1:
+        raise InputError("expected trees or paths, not both")
+    return found

@@ -1,4 +1,4 @@
-"""A family of models that differ by noise, to be used together (Narayan & Cohen 2015)."""
+"""A family of models that differ by noise, for an ensemble (Narayan & Cohen 2015)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,26 @@ from itertools import cycle, product
 from os import PathLike
 from pathlib import Path
 from threading import Event, Lock
-from typing import Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lpcfg._threads import one_thread, thread_count
 from lpcfg.errors import InputError, ModelFileError
-from lpcfg.estimators.base import Estimator, Transformed
+from lpcfg.estimators.base import BaseEstimator, Estimator, Trees, as_treebank
+from lpcfg.estimators.common_parameters import N_JOBS, PROGRESS
+from lpcfg.estimators.constraints import AnyOf, Instance, Interval, Options, Several
 from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.estimators.features.noise import NOISE_KINDS, Noise, NoiseKind
 from lpcfg.estimators.features.projected_treebank import ProjectedTreebank, ProjectingEstimator
+from lpcfg.estimators.parameters import parameter
+from lpcfg.estimators.transformed import Transformed
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import examine, save
 from lpcfg.io.model_file import is_model_file
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
+
+if TYPE_CHECKING:
+    from lpcfg.parsing.base import BaseParser
 
 __all__ = ["NoisyMember", "NoisyModels", "projecting"]
 
@@ -40,7 +47,7 @@ def projecting(estimator: object) -> ProjectingEstimator:
 
 
 class NoisyMember(NamedTuple):
-    """The estimator of a model with its noise, and the form of its trees if that is its own.
+    """The estimator of a model with its noise, and its tree transform if it has one of its own.
 
     >>> from lpcfg import ClusteringEstimator
     >>> NoisyMember(ClusteringEstimator()).transform
@@ -50,7 +57,7 @@ class NoisyMember(NamedTuple):
     transform: Transform | None = None
 
     def alone(self) -> Estimator:
-        """What learns this model by itself.
+        """What learns this model alone.
 
         >>> from lpcfg import ClusteringEstimator
         >>> type(NoisyMember(ClusteringEstimator(), Transform(binarize="left")).alone()).__name__
@@ -61,36 +68,76 @@ class NoisyMember(NamedTuple):
         return Transformed(self.estimator, self.transform)
 
 
-@dataclass
-class NoisyModels:
-    """Models of one treebank by one estimator, each with noise of its own.
+@dataclass(repr=False)
+class NoisyModels(BaseEstimator):
+    """Models of one treebank by one estimator, each with noise of its own, for an ensemble.
 
-    ``kinds``, ``sigmas``: models take turns with all kinds, and then with all amounts, of noise.
-    ``models``: how many there are.
-    ``transforms``, ``features``: what models take turns with too, so that they differ more: the
-    form of the trees they learn from, and what nodes are compared by. By default the trees are
-    those of the treebank, and the features those of the estimator.
-    ``n_jobs``: how many are estimated at the same time, -1 for one on each core; the result does
-    not depend on it. Models with the same trees and features share the PCFG and the projections.
+    Models take turns with the feature sets and transforms, and with the kinds and the amounts of
+    noise. Those with the same trees and features share the PCFG and the projections.
 
-    >>> from lpcfg import ClusteringEstimator, Parser, embedded_trees
-    >>> treebank = Treebank.from_trees(embedded_trees())
+    After ``fit``, ``grammars_`` are the grammars.
+
+    >>> from lpcfg import ClusteringEstimator, embedded_trees
     >>> estimator = ClusteringEstimator(states=(2, 2), min_count=5, full_count=50, restarts=1)
-    >>> family = NoisyModels(estimator, models=3).fit(treebank)
-    >>> print(Parser(family.grammars_).parse(words="The dog saw him .".split()))
+    >>> family = NoisyModels(estimator, models=3).fit(embedded_trees())
+    >>> print(family.parser().parse(words="The dog saw him .".split()))
     (ROOT (S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (PRP him))) (. .)))
     """
 
-    estimator: ProjectingEstimator
-    kinds: Sequence[NoiseKind] = NOISE_KINDS
-    sigmas: Sequence[float] = (0.05, 0.1, 0.15, 0.2)
-    models: int = 20
-    transforms: Sequence[Transform] = ()
-    features: Sequence[str | FeatureSet] = ()
-    n_jobs: int = -1
-    progress: Callable[[Iterable[Any]], Iterable[Any]] = iter
+    estimator: ProjectingEstimator = field(
+        metadata=parameter(
+            Instance(ProjectingEstimator), "what learns each model", option=False, nested=True
+        )
+    )
+    kinds: Sequence[NoiseKind] = field(
+        default=NOISE_KINDS,
+        metadata=parameter(
+            Several(Options(*NOISE_KINDS), at_least=1), "the kinds of noise", option=False
+        ),
+    )
+    sigmas: Sequence[float] = field(
+        default=(0.05, 0.1, 0.15, 0.2),
+        metadata=parameter(
+            Several(Interval(float, 0), at_least=1),
+            "the amounts of noise; the larger, the more models differ, and the worse each is",
+            option=False,
+        ),
+    )
+    models: int = field(
+        default=20, metadata=parameter(Interval(int, 1), "the number of models", option=False)
+    )
+    transforms: Sequence[Transform] = field(
+        default=(),
+        metadata=parameter(
+            Several(Instance(Transform)),
+            "transforms of the trees, so that models differ more; by default that of the treebank",
+            option=False,
+        ),
+    )
+    features: Sequence[str | FeatureSet] = field(
+        default=(),
+        metadata=parameter(
+            Several(AnyOf(Options("compact", "full"), Instance(FeatureSet))),
+            "feature sets, so that models differ more; by default that of the estimator",
+            option=False,
+            provenance=lambda several: [FeatureSet.named(own).provenance for own in several],
+        ),
+    )
+    n_jobs: int = field(default=-1, metadata=N_JOBS)
+    progress: Callable[[Iterable[Any]], Iterable[Any]] = field(default=iter, metadata=PROGRESS)
 
     grammars_: list[Grammar] = field(init=False, repr=False, compare=False)
+
+    def validate(self) -> None:
+        """Raise an InputError if a parameter has a value that it may not have.
+
+        >>> from lpcfg import PCFGEstimator
+        >>> NoisyModels(PCFGEstimator()).validate()
+        Traceback (most recent call last):
+        lpcfg.errors.InputError: noise goes with the estimators spectral, clustering and pivot
+        """
+        projecting(self.estimator)
+        super().validate()
 
     def noises(self) -> list[Noise]:
         """The noise of each model.
@@ -100,10 +147,6 @@ class NoisyModels:
         >>> [str(noise) for noise in family.noises()]
         ['add-0.05', 'mul-0.05', 'add-0.1']
         """
-        if not self.kinds or not self.sigmas:
-            raise InputError("noise needs at least one kind and one sigma")
-        if self.models < 1:
-            raise InputError(f"there must be at least 1 model, not {self.models}")
         kinds, sigmas = len(self.kinds), len(self.sigmas)
         # With each turn of trees and features, these meet another noise.
         turns = [seed % self.variants + seed // self.variants for seed in range(self.models)]
@@ -114,7 +157,7 @@ class NoisyModels:
 
     @property
     def variants(self) -> int:
-        """How many forms of trees with sets of features there are.
+        """The number of pairs of a transform and a feature set.
 
         >>> from lpcfg import ClusteringEstimator
         >>> NoisyModels(ClusteringEstimator(), features=("compact", "full")).variants
@@ -123,7 +166,7 @@ class NoisyModels:
         return max(1, len(self.transforms)) * max(1, len(self.features))
 
     def members(self) -> list[NoisyMember]:
-        """The estimator of each model, and the form of its trees if it is not the treebank's.
+        """The estimator of each model, and its transform if that is not the treebank's.
 
         >>> from lpcfg import ClusteringEstimator
         >>> sides = [Transform(vertical=0, binarize=side) for side in ("left", "right")]
@@ -131,41 +174,49 @@ class NoisyModels:
         >>> [(str(own.estimator.noise), own.transform.binarize) for own in family.members()]
         [('dropout-0.05', 'left'), ('add-0.05', 'right'), ('add-0.05', 'left')]
         """
-        quiet = replace(projecting(self.estimator), progress=iter)
-        self._check_variants()
-        forms: Sequence[Transform | None] = self.transforms or (None,)
-        variants = product(self.features or (self.estimator.features,), forms)
+        self.validate()
+        quiet = replace(self.estimator, progress=iter)
+        transforms: Sequence[Transform | None] = self.transforms or (None,)
+        variants = product(self.features or (self.estimator.features,), transforms)
         return [
             NoisyMember(replace(quiet, noise=noise, features=features), transform)
             for noise, (features, transform) in zip(self.noises(), cycle(variants), strict=False)
         ]
 
-    def fit(self, treebank: Treebank) -> Self:
-        """Estimate :attr:`grammars_` from a treebank.
+    def _treebank(self, trees: Trees) -> Treebank:
+        return as_treebank(trees, self.estimator.default_transform)
 
-        >>> from lpcfg import ClusteringEstimator, Tree
-        >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
-        >>> len(NoisyModels(ClusteringEstimator(), models=2).fit(treebank).grammars_)
-        2
-        """
+    def _fit(self, treebank: Treebank) -> None:
         members = self.members()
         found: dict[int, Grammar] = {}
-        self._estimate(_forms(treebank, members), members, found.__setitem__)
+        self._estimate(_treebanks(treebank, members), members, found.__setitem__)
         self.grammars_ = [found[number] for number in range(len(members))]
-        return self
+
+    def parser(self) -> BaseParser:
+        """A parser with all grammars, combined by the means of their posteriors.
+
+        >>> from lpcfg import ClusteringEstimator, Tree
+        >>> family = NoisyModels(ClusteringEstimator(), models=2).fit([Tree("NN", "rain")])
+        >>> print(family.parser().parse(words=["rain"]))
+        (NN rain)
+        """
+        from lpcfg.parsing.ensemble import joint_parser
+
+        self._check_fitted("grammars_")
+        return joint_parser(self.grammars_, n_jobs=self.n_jobs)
 
     def train(
         self,
         treebank: Treebank,
         folder: str | PathLike[str],
         *,
-        say: Callable[[str], object] = lambda _: None,
+        report: Callable[[str], object] = lambda _: None,
     ) -> list[Path]:
         """Save the models to a folder, and return their files.
 
         A model that is there already, of the same treebank and with the same options, is not
-        trained again, so that training may be interrupted and taken up later. ``say`` is told of
-        models that differ from what is asked for.
+        trained again, so that training may be interrupted and taken up later. ``report`` gets
+        messages about models that differ from what is asked for.
 
         >>> import tempfile
         >>> from lpcfg import ClusteringEstimator, Tree
@@ -173,13 +224,13 @@ class NoisyModels:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     files = NoisyModels(ClusteringEstimator(), models=2).train(treebank, folder)
         ...     other = NoisyModels(ClusteringEstimator(rank=8), models=2)
-        ...     _ = other.train(treebank, folder, say=lambda text: print(text.split(": ")[1]))
+        ...     _ = other.train(treebank, folder, report=lambda text: print(text.split(": ")[1]))
         2 models are trained again with other options (rank)
         >>> [file.name for file in files]
         ['00-dropout-0.05.lpcfg', '01-add-0.05.lpcfg']
         """
         members = self.members()
-        banks = _forms(treebank, members)
+        banks = _treebanks(treebank, members)
         Path(folder).mkdir(exist_ok=True)
         width = max(2, len(str(len(members) - 1)))
         files = [
@@ -192,10 +243,12 @@ class NoisyModels:
         ]
         if changed := [options for options in differences if options]:
             names = ", ".join(sorted(set().union(*changed)))
-            say(f"{folder}: {len(changed)} models are trained again with other options ({names})")
+            report(
+                f"{folder}: {len(changed)} models are trained again with other options ({names})"
+            )
         present = [file.name for file in Path(folder).glob("[!.]*") if is_model_file(file)]
         if others := sorted(set(present) - {file.name for file in files}):
-            say(f"{folder}: other models that are here will be used too: {', '.join(others)}")
+            report(f"{folder}: other models that are here will be used too: {', '.join(others)}")
         missing = [number for number, options in enumerate(differences) if options != set()]
         targets = [files[number] for number in missing]
         # What is estimated is saved by the same thread, so that nothing is kept longer than needed.
@@ -205,19 +258,6 @@ class NoisyModels:
             lambda number, grammar: save(grammar, targets[number]),
         )
         return files
-
-    def _check_variants(self) -> None:
-        for name, kind in (("transforms", Transform), ("features", str | FeatureSet)):
-            given = getattr(self, name)
-            if isinstance(given, str) or not isinstance(given, Sequence):
-                raise InputError(f"{name} must be a list, not {given!r}")
-            for own in given:
-                if not isinstance(own, kind):
-                    raise InputError(f"{name} must not have {own!r} among them")
-            if len(set(given)) < len(given):
-                raise InputError(f"{name} must differ from each other")
-        for own in self.features:
-            FeatureSet.named(own)
 
     def _estimate(
         self,
@@ -247,7 +287,7 @@ class NoisyModels:
                 return estimator.project(bank)
 
             with shared[variants[number]].used(project) as projected:
-                grammar = estimator.estimate(projected)
+                grammar = estimator.estimate_projected(projected)
             finish(number, grammar)
 
         numbers: dict[tuple[Transform | None, str | FeatureSet], int] = {}
@@ -271,11 +311,13 @@ class NoisyModels:
                 pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _forms(treebank: Treebank, members: Iterable[NoisyMember]) -> dict[Transform | None, Treebank]:
-    """The trees in each form that members learn from."""
+def _treebanks(
+    treebank: Treebank, members: Iterable[NoisyMember]
+) -> dict[Transform | None, Treebank]:
+    """The treebank in each transform that members learn from."""
     return {
-        form: treebank if form is None else treebank.transformed(form)
-        for form in dict.fromkeys(own.transform for own in members)
+        own: treebank if own is None else treebank.transformed(own)
+        for own in dict.fromkeys(member.transform for member in members)
     }
 
 

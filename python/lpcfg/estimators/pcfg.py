@@ -1,14 +1,15 @@
-"""PCFGs by relative frequency: one state a symbol."""
+"""PCFGs by relative frequency."""
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field
-from typing import Self
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg.errors import TreebankError
+from lpcfg.estimators.base import Estimator
+from lpcfg.estimators.common_parameters import LEXICON
 from lpcfg.grammar.coarse import coarse_classes
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.lexicon.estimation import estimate_lexicon
@@ -45,27 +46,27 @@ def count_rules(
     return binary.astype(np.uint32), binary_counts, unary.astype(np.uint32), unary_counts
 
 
-@dataclass
-class PCFGEstimator:
-    """Rule probabilities by counting; the grammar that pruning and every estimator starts from.
+@dataclass(repr=False)
+class PCFGEstimator(Estimator):
+    """A PCFG by relative frequency: the grammar that prunes for, and starts, all other estimators.
 
     >>> from lpcfg import Tree
     >>> tree = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")
-    >>> grammar = PCFGEstimator().fit(Treebank.from_trees([tree])).grammar_
-    >>> grammar.binary_probabilities
+    >>> PCFGEstimator().fit([tree]).grammar_.binary_probabilities
     array([1.])
     """
 
-    lexicon: LexiconOptions = field(default_factory=LexiconOptions)
+    name = "pcfg"
+    description = "a PCFG: relative frequencies of rules, no latent states"
 
-    grammar_: Grammar = field(init=False, repr=False, compare=False)
+    lexicon: LexiconOptions = field(default_factory=LexiconOptions, metadata=LEXICON)
 
-    def fit(self, treebank: Treebank) -> Self:
-        """Estimate :attr:`grammar_` from a treebank.
+    def estimate(self, treebank: Treebank) -> Grammar:
+        """Count rules, and divide by the counts of their parents.
 
         >>> from lpcfg import embedded_trees
         >>> treebank = Treebank.from_trees(embedded_trees())
-        >>> PCFGEstimator().fit(treebank).grammar_.tags[:3]
+        >>> PCFGEstimator().estimate(treebank).tags[:3]
         (',', '.', 'CC')
         """
         if len(treebank) == 0:
@@ -75,7 +76,7 @@ class PCFGEstimator:
         roots = np.bincount(
             treebank.symbol[treebank.parent < 0], minlength=len(treebank.symbols)
         ).astype(np.float64)
-        self.grammar_ = Grammar(
+        return Grammar(
             symbols=treebank.symbols,
             roots=roots / roots.sum(),
             binary_rules=binary,
@@ -85,10 +86,5 @@ class PCFGEstimator:
             lexicon=estimate_lexicon(treebank, self.lexicon),
             weights=count,
             coarse=coarse_classes(treebank.symbols, count),
-            provenance={
-                "estimator": "pcfg",
-                "lexicon": asdict(self.lexicon),
-                **treebank.provenance,
-            },
+            provenance=self.provenance(treebank),
         )
-        return self

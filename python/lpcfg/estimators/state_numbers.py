@@ -1,37 +1,57 @@
-"""The number of latent states of each symbol."""
+"""How many latent states each symbol has, by its frequency."""
 
 from __future__ import annotations
+
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lpcfg.errors import InputError
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["states_by_frequency", "states_by_symbol"]
+__all__ = ["check_counts", "states_by_frequency", "states_by_symbol"]
+
+
+class _Counts(Protocol):
+    min_count: int
+    full_count: int
+
+    def invalid(self, name: str, problem: str) -> InputError: ...
+
+
+def check_counts(estimator: _Counts) -> None:
+    """Raise an InputError if ``min_count`` of an estimator is larger than ``full_count``.
+
+    >>> from lpcfg import EMEstimator
+    >>> check_counts(EMEstimator(min_count=5, full_count=5))
+    """
+    if estimator.min_count > estimator.full_count:
+        raise estimator.invalid(
+            "min_count",
+            f"must be at most full_count, {estimator.full_count}, not {estimator.min_count}",
+        )
 
 
 def states_by_frequency(
     counts: NDArray[np.integer],
-    most: NDArray[np.integer],
+    largest: NDArray[np.integer],
     min_count: int = 10,
     full_count: int = 100,
 ) -> NDArray[np.int64]:
-    """The number of states of each symbol, by its number of nodes.
-
-    Symbols with up to ``min_count`` nodes have one state, those with at least ``full_count`` nodes
-    have ``most``, and the number rises linearly in between.
+    """Numbers of states: one up to ``min_count`` nodes, all from ``full_count``, linear between.
 
     >>> states_by_frequency(np.array([10, 55, 100, 1000]), np.full(4, 13))
     array([ 1,  7, 13, 13])
     """
-    part = np.clip((counts - min_count) / max(full_count - min_count, 1), 0.0, 1.0)
-    return (1 + np.floor(part * (most - 1))).astype(np.int64)
+    fraction = np.clip((counts - min_count) / max(full_count - min_count, 1), 0.0, 1.0)
+    return (1 + np.floor(fraction * (largest - 1))).astype(np.int64)
 
 
 def states_by_symbol(
-    treebank: Treebank, most: tuple[int, int], min_count: int, full_count: int
+    treebank: Treebank, largest: tuple[int, int], min_count: int, full_count: int
 ) -> NDArray[np.int64]:
-    """The same for the symbols of a treebank; ``most`` is that of interminals and preterminals.
+    """The same for the symbols of a treebank, with one largest number for phrases, one for tags.
 
     >>> from lpcfg import Tree
     >>> bank = Treebank.from_trees([Tree.from_string("(NP (DT the) (NN rain))")])
@@ -39,5 +59,5 @@ def states_by_symbol(
     array([2, 2, 4])
     """
     counts = np.bincount(treebank.symbol, minlength=len(treebank.symbols))
-    wanted = np.array([most[symbol.preterminal] for symbol in treebank.symbols])
+    wanted = np.array([largest[symbol.preterminal] for symbol in treebank.symbols])
     return states_by_frequency(counts, wanted, min_count, full_count)

@@ -21,7 +21,7 @@ __all__ = ["Subject", "learning_trial", "nested_samples"]
 
 
 class Subject(NamedTuple):
-    """An estimator, and what trees become before it learns from them.
+    """An estimator, and the transform of the trees that it learns from.
 
     >>> from lpcfg import PCFGEstimator
     >>> Subject(PCFGEstimator()).transform.vertical
@@ -33,7 +33,7 @@ class Subject(NamedTuple):
 
 
 def nested_samples(forest: Forest, sizes: Sequence[int], seed: int = 0) -> Iterator[Forest]:
-    """Samples of so many trees, in the order of the forest; each has the smaller ones in it.
+    """Samples of the given sizes, in the order of the forest; each contains the smaller ones.
 
     >>> forest = Forest.from_trees(Tree("NN", word) for word in ("rain", "sun", "wind"))
     >>> [[str(tree) for tree in sample.trees()] for sample in nested_samples(forest, [1, 3])]

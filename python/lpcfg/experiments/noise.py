@@ -94,7 +94,7 @@ def _combinations(
     gold: Sequence[Tree],
     n_jobs: int,
 ) -> dict[str, float | None]:
-    """F1 of grammars, alone and together; the oracle takes the best of the trees they find."""
+    """F1 of grammars, single and combined; the oracle takes the best of the trees they find."""
     grammars = [grammar for group in groups for grammar in group]
     alone = [evaluate_parser(Parser(grammar, n_jobs=n_jobs), gold) for grammar in grammars]
     candidates = zip(*(evaluation.trees for evaluation in alone), strict=True)
@@ -102,7 +102,7 @@ def _combinations(
     def f1(parser: BaseParser) -> float:
         return evaluate_parser(parser, gold).scores.f1
 
-    def together(decoder: str, combine: str) -> float | None:
+    def combined(decoder: str, combine: str) -> float | None:
         if len(groups) == 1:
             parser = joint_parser(grammars, decoder=decoder, combine=combine, n_jobs=n_jobs)
         else:
@@ -113,7 +113,7 @@ def _combinations(
 
     return {
         "mean of single": float(np.mean([evaluation.scores.f1 for evaluation in alone])),
-        **{name: together(*combination) for name, combination in COMBINATIONS.items()},
+        **{name: combined(*combination) for name, combination in COMBINATIONS.items()},
         **({} if reranker is None else {RERANKING: f1(reranker)}),
         "oracle": oracle_f1(candidates, gold),
     }

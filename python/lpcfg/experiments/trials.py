@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lpcfg.errors import InputError
+from lpcfg.estimators.parameters import Parameterized
 
 __all__ = ["Row", "Trial", "digest", "run_trials"]
 
@@ -33,7 +34,8 @@ class Trial(NamedTuple):
 def digest(*inputs: object) -> str:
     """A short name for inputs, the same for equal ones in every process.
 
-    Options that are functions (such as what shows progress) or called ``n_jobs`` do not count.
+    Parameters of estimators count unless they are declared not to change the result; of other
+    dataclasses all fields do but functions (such as what shows progress) and ``n_jobs``.
 
     >>> digest("a", {1, 2}) == digest("a", {2, 1}) != digest("a", {1})
     True
@@ -43,6 +45,10 @@ def digest(*inputs: object) -> str:
 
 def _plain(value: object) -> object:
     """The value as lists of strings, in an order that does not depend on hashes."""
+    if isinstance(value, Parameterized):
+        declared = value.parameters()
+        found = {name: getattr(value, name) for name, own in declared.items() if own.provenance}
+        return [type(value).__name__, _plain(found)]
     if is_dataclass(value):
         own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
         kept = {n: v for n, v in own.items() if not callable(v) and n != "n_jobs"}

@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lpcfg.errors import InputError
 from lpcfg.estimators.clustering._clusters import cluster_nodes
 from lpcfg.estimators.clustering._state_frequencies import StateFrequencies
+from lpcfg.estimators.common_parameters import (
+    CLASS_SMOOTHING,
+    FULL_COUNT,
+    MIN_COUNT,
+    STATES,
+    WORD_SMOOTHING,
+)
+from lpcfg.estimators.constraints import Interval
 from lpcfg.estimators.features.projected_treebank import ProjectedTreebank, ProjectingEstimator
-from lpcfg.estimators.state_numbers import states_by_symbol
+from lpcfg.estimators.parameters import parameter
+from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.latent_states import LatentStates
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
@@ -20,51 +27,74 @@ from lpcfg.treebank.treebank import Treebank
 __all__ = ["ClusteringEstimator"]
 
 
-@dataclass
+@dataclass(repr=False)
 class ClusteringEstimator(ProjectingEstimator):
-    """L-PCFGs whose states are clusters of nodes: compact, quick to parse with, easy to look into.
+    """L-PCFGs whose states are clusters of nodes: compact, fast to parse with, easy to inspect.
 
-    The projections of each symbol's nodes are clustered by k-means, and what the nodes of each
-    cluster do is counted.
+    The projections of each symbol's nodes are clustered by k-means, and rules and words are counted
+    by cluster.
 
-    ``states``: most clusters of an interminal and of a preterminal.
-    ``rank``: how many directions of the inside, and as many of the outside, nodes are compared in.
-    ``smoothing``: how far states that were seen rarely lean on the whole of their symbol, see
-    :mod:`~lpcfg.estimators.clustering._state_frequencies`; 0 for plain relative frequencies, as in
-    the paper.
-    ``min_count``, ``full_count``: symbols with up to so many nodes have one state, from so many all
-    of them.
-    ``restarts``: the best of so many runs of k-means is taken.
-    ``variance_scale``: how far a node between clusters counts for several of them, as in a mixture
-    of Gaussians; 0 for one cluster each, as in the paper. See
-    :func:`~lpcfg.estimators.clustering._clusters.cluster_nodes`.
-    ``word_smoothing``, ``class_smoothing``: strengths, in tokens, of the priors of what a word, or
-    a class of words, tells about the state.
-
-    Other options are those of every
-    :class:`~lpcfg.estimators.features.projected_treebank.ProjectingEstimator`. The defaults were
-    chosen on the development part of GUM, with trees that remember no ancestors, for clusters tell
-    these apart where it matters: use :attr:`transform`.
+    The defaults were chosen on the development part of GUM, with trees without vertical
+    markovisation (:attr:`default_transform`), as clusters find the contexts that matter.
 
     >>> from lpcfg import embedded_trees
-    >>> treebank = Treebank.from_trees(embedded_trees())
     >>> estimator = ClusteringEstimator(states=(4, 4), min_count=5, full_count=50)
-    >>> grammar = estimator.fit(treebank).grammar_
-    >>> grammar.latent.kind, grammar.latent.states.max()
+    >>> latent = estimator.fit(embedded_trees()).grammar_.latent
+    >>> latent.kind, latent.states.max()
     ('probabilistic', np.uint32(5))
     """
 
-    transform: ClassVar[Transform] = Transform(vertical=0)
+    name = "clustering"
+    description = "latent states by k-means clustering of nodes: easy to inspect"
+    progress_unit = "symbols"
+    default_transform = Transform(vertical=0)
 
-    states: tuple[int, int] = (24, 24)
-    rank: int = 16
-    smoothing: float = 2.0
-    min_count: int = 50
-    full_count: int = 500
-    restarts: int = 10
-    variance_scale: float = 1.0
-    word_smoothing: float = 2.0
-    class_smoothing: float = 2.0
+    states: tuple[int, int] = field(default=(24, 24), metadata=STATES)
+    rank: int = field(
+        default=16,
+        metadata=parameter(
+            Interval(int, 1),
+            "the number of directions of inside features, and of outside features, in which nodes "
+            "are compared",
+        ),
+    )
+    smoothing: float = field(
+        default=2.0,
+        metadata=parameter(
+            Interval(float, 0),
+            "how far the rules of states seen rarely back off to those of their symbol; 0 for "
+            "relative frequencies, as in the paper",
+        ),
+    )
+    min_count: int = field(default=50, metadata=MIN_COUNT)
+    full_count: int = field(default=500, metadata=FULL_COUNT)
+    restarts: int = field(
+        default=10,
+        metadata=parameter(
+            Interval(int, 1), "k-means is run this number of times, and the best run is kept"
+        ),
+    )
+    variance_scale: float = field(
+        default=1.0,
+        metadata=parameter(
+            Interval(float, 0),
+            "clusters are Gaussians with this multiple of the variance of nodes around their "
+            "centres, so that a node counts for several of them; 0 for one cluster each, as in the "
+            "paper",
+        ),
+    )
+    word_smoothing: float = field(default=2.0, metadata=WORD_SMOOTHING)
+    class_smoothing: float = field(default=2.0, metadata=CLASS_SMOOTHING)
+
+    def validate(self) -> None:
+        """Raise an InputError if a parameter has a value that it may not have.
+
+        >>> ClusteringEstimator(restarts=0).validate()
+        Traceback (most recent call last):
+        lpcfg.errors.InputError: ClusteringEstimator: restarts must be an integer from 1 to ...
+        """
+        super().validate()
+        check_counts(self)
 
     def ranks(self, treebank: Treebank) -> NDArray[np.int64]:
         """The rank for symbols that may have several clusters.
@@ -73,17 +103,7 @@ class ClusteringEstimator(ProjectingEstimator):
         >>> ClusteringEstimator().ranks(Treebank.from_trees([Tree("NN", "rain")]))
         array([0])
         """
-        self._check()
-        return np.where(self._most_clusters(treebank) > 1, self.rank, 0)
-
-    def options(self) -> dict[str, Any]:
-        """The name of the estimator and its options.
-
-        >>> ClusteringEstimator().options()["rank"]
-        16
-        """
-        names = [field.name for field in fields(self)[len(fields(ProjectingEstimator)) :]]
-        return {"estimator": "clustering", **{name: getattr(self, name) for name in names}}
+        return np.where(self._largest_numbers(treebank) > 1, self.rank, 0)
 
     def latent_states(
         self, projected: ProjectedTreebank, generator: np.random.Generator
@@ -98,7 +118,7 @@ class ClusteringEstimator(ProjectingEstimator):
         clusters = cluster_nodes(
             projected.treebank.symbol,
             projected.projections,
-            self._most_clusters(projected.treebank),
+            self._largest_numbers(projected.treebank),
             generator,
             restarts=self.restarts,
             variance_scale=self.variance_scale,
@@ -109,23 +129,5 @@ class ClusteringEstimator(ProjectingEstimator):
         )
         return frequencies.latent_states(self.word_smoothing, self.class_smoothing)
 
-    def _most_clusters(self, treebank: Treebank) -> NDArray[np.int64]:
+    def _largest_numbers(self, treebank: Treebank) -> NDArray[np.int64]:
         return states_by_symbol(treebank, self.states, self.min_count, self.full_count)
-
-    def _check(self) -> None:
-        if min(self.states) < 1:
-            raise InputError(f"numbers of states start at 1, not {min(self.states)}")
-        for name in ("rank", "restarts"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not 0 <= self.min_count <= self.full_count:
-            raise InputError(
-                f"min_count ({self.min_count}) must be between 0 and full_count ({self.full_count})"
-            )
-        for name in ("smoothing", "word_smoothing", "class_smoothing"):
-            if not getattr(self, name) >= 0:
-                raise InputError(f"{name} must not be negative, but is {getattr(self, name)}")
-        if not 0 <= self.variance_scale < np.inf:
-            raise InputError(
-                f"variance_scale must be a number from 0 on, not {self.variance_scale}"
-            )

@@ -1,14 +1,16 @@
-"""A parser that learns from a treebank by itself, from features of the words of spans."""
+"""The conditional random field as estimator and parser in one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Self
 
+from lpcfg.estimators.constraints import Options
 from lpcfg.estimators.crf.estimator import CRFEstimator
+from lpcfg.estimators.parameters import parameter
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.parsing.base import BATCH, BaseParser, Tags
+from lpcfg.parsing.options import DECODERS
 from lpcfg.parsing.parse import Parse
 from lpcfg.parsing.parser import Parser
 from lpcfg.treebank.treebank import Treebank
@@ -16,32 +18,38 @@ from lpcfg.treebank.treebank import Treebank
 __all__ = ["CRFParser"]
 
 
-@dataclass
+@dataclass(repr=False)
 class CRFParser(CRFEstimator, BaseParser):
-    """A :class:`CRFEstimator` that, once it is fitted, is used as a :class:`Parser` is.
-
-    ``decoder`` is that of the parser; all other options are those of the estimator.
+    """A :class:`CRFEstimator` that, once it is fitted, is used as a :class:`~lpcfg.Parser` is.
 
     >>> from lpcfg import embedded_trees
-    >>> parser = CRFParser(epochs=2, bits=16).fit(Treebank.from_trees(embedded_trees()))
+    >>> parser = CRFParser(epochs=2, bits=16).fit(embedded_trees())
     >>> print(parser.parse(words="The dog saw him .".split()))
     (ROOT (S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (PRP him))) (. .)))
     """
 
-    decoder: str = "max-f1"
+    decoder: str = field(
+        default=DECODERS[0],
+        metadata=parameter(
+            Options(*DECODERS), "what the best tree maximises, as of a Parser", provenance=False
+        ),
+    )
 
     parser_: Parser = field(init=False, repr=False, compare=False)
 
-    def fit(self, treebank: Treebank) -> Self:
-        """Learn from a treebank.
+    def _fit(self, treebank: Treebank) -> None:
+        super()._fit(treebank)
+        self.parser_ = Parser(self.grammar_, decoder=self.decoder, n_jobs=self.n_jobs)
+
+    def parser(self) -> BaseParser:
+        """The parser itself.
 
         >>> from lpcfg import Tree
-        >>> parser = CRFParser(bits=8).fit(Treebank.from_trees([Tree("NN", "rain")]))
-        >>> print(parser.parse(words=["snow"]))
-        (NN snow)
+        >>> parser = CRFParser(bits=8).fit([Tree("NN", "rain")])
+        >>> parser.parser() is parser
+        True
         """
-        super().fit(treebank)
-        self.parser_ = Parser(self.grammar_, decoder=self.decoder, n_jobs=self.n_jobs)
+        self._check_fitted("parser_")
         return self
 
     @property

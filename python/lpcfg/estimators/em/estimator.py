@@ -3,20 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field, replace
-from typing import Self
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lpcfg.errors import InputError
+from lpcfg.estimators.base import Estimator
+from lpcfg.estimators.common_parameters import (
+    FULL_COUNT,
+    LEXICON,
+    MIN_COUNT,
+    N_JOBS,
+    PROGRESS,
+    RANDOM_STATE,
+    STATES,
+)
+from lpcfg.estimators.constraints import Function, Instance, Interval
 from lpcfg.estimators.em.latent_trees import LatentTrees
-from lpcfg.estimators.em.smoothing import Smoothing
+from lpcfg.estimators.em.smoothing import SMOOTHING, Smoothing
 from lpcfg.estimators.em.state_parameters import StateMap, StateParameters, map_states
+from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.pcfg import PCFGEstimator
-from lpcfg.estimators.state_numbers import states_by_symbol
+from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["EMEstimator", "break_symmetry"]
@@ -25,7 +36,7 @@ __all__ = ["EMEstimator", "break_symmetry"]
 def break_symmetry(
     parameters: StateParameters, amount: float, generator: np.random.Generator
 ) -> StateParameters:
-    """The parameters, each multiplied by a number between 1 - noise and 1 + noise.
+    """The parameters, each times a random number between 1 - amount and 1 + amount.
 
     States that are alike would stay alike without it.
 
@@ -47,62 +58,119 @@ def break_symmetry(
     )
 
 
-@dataclass
-class EMEstimator:
-    """L-PCFGs by EM over the trees of a treebank: probabilities, found by climbing.
+def _start_record(start: Grammar | None) -> object:
+    """The estimator of the grammar that training starts from."""
+    return PCFGEstimator.name if start is None else start.provenance.get("estimator")
 
-    ``states``: most latent states of an interminal and of a preterminal.
-    ``start``: a probabilistic grammar to go on from, trained on the same trees: one by another
-    estimator, or one that was saved before. Without it, the PCFG with noise.
-    ``iterations``: how many; with a held-out part or a ``monitor``, at most.
-    ``min_count``, ``full_count``: symbols with up to so many nodes have one state, from so many all
-    of them.
-    ``symmetry_breaking``: how much the parameters of like states differ at the start.
-    ``held_out``: the part of the trees that is not learnt from; training stops when these have not
-    become likelier for ``patience`` iterations, and keeps the best grammar.
-    ``monitor``: the same with a number of one's own, such as F1 on other trees, given a grammar.
-    ``random_state``: the seed; the same seed gives the same grammar.
 
-    After ``fit``, ``log_likelihoods_`` has that of the trees learnt from before each iteration,
-    ``scores_`` that of held-out trees, or the monitor's number, after each.
+@dataclass(repr=False)
+class EMEstimator(Estimator):
+    """L-PCFGs by expectation-maximisation over the trees of a treebank: a local optimum.
+
+    After ``fit``, ``log_likelihoods_`` has the log-likelihood of the trees that are learnt from
+    before each iteration, and ``scores_`` that of the held-out trees, or the value of the monitor,
+    after each.
 
     >>> from lpcfg import embedded_trees
-    >>> treebank = Treebank.from_trees(embedded_trees())
     >>> estimator = EMEstimator(states=(2, 2), iterations=5, min_count=1, full_count=10)
-    >>> _ = estimator.fit(treebank)
+    >>> _ = estimator.fit(embedded_trees())
     >>> estimator.log_likelihoods_[0] < estimator.log_likelihoods_[-1]
     True
     """
 
-    states: tuple[int, int] = (8, 8)
-    start: Grammar | None = None
-    iterations: int = 30
-    min_count: int = 10
-    full_count: int = 100
-    symmetry_breaking: float = 0.5
-    smoothing: Smoothing = field(default_factory=Smoothing)
-    held_out: float = 0.0
-    monitor: Callable[[Grammar], float] | None = None
-    patience: int = 3
-    lexicon: LexiconOptions = field(default_factory=LexiconOptions)
-    random_state: int = 0
-    n_jobs: int = -1
-    progress: Callable[[Iterable[int]], Iterable[int]] = iter
+    name = "em"
+    description = "latent states by expectation-maximisation"
+    progress_unit = "iterations"
+    default_transform = Transform(vertical=0)
 
-    grammar_: Grammar = field(init=False, repr=False, compare=False)
+    states: tuple[int, int] = field(default=(8, 8), metadata=STATES)
+    start: Grammar | None = field(
+        default=None,
+        metadata=parameter(
+            Instance(Grammar, None),
+            "a grammar with probabilities to start from, learnt from the same trees: by another "
+            "estimator, or saved before; None for the PCFG with random states",
+            metavar="MODEL",
+            provenance=_start_record,
+        ),
+    )
+    iterations: int = field(
+        default=30,
+        metadata=parameter(
+            Interval(int, 0),
+            "the number of iterations; with held-out trees or a monitor, the largest number",
+        ),
+    )
+    min_count: int = field(default=10, metadata=MIN_COUNT)
+    full_count: int = field(default=100, metadata=FULL_COUNT)
+    symmetry_breaking: float = field(
+        default=0.5,
+        metadata=parameter(
+            Interval(float, 0, 1, "left"),
+            "at the start, parameters are multiplied by random factors between 1 minus and 1 plus "
+            "this; without it, the states of a symbol would stay alike",
+        ),
+    )
+    smoothing: Smoothing = field(default_factory=Smoothing, metadata=SMOOTHING)
+    held_out: float = field(
+        default=0.0,
+        metadata=parameter(
+            Interval(float, 0, 1, "left"),
+            "the fraction of the trees that is held out; training stops when their likelihood has "
+            "not risen for patience iterations, and the best grammar is kept",
+        ),
+    )
+    monitor: Callable[[Grammar], float] | None = field(
+        default=None,
+        metadata=parameter(
+            Function(optional=True),
+            "the same with a score of your own, given a grammar, such as F1 on other trees",
+            option=False,
+            provenance=False,
+        ),
+    )
+    patience: int = field(
+        default=3,
+        metadata=parameter(
+            Interval(int, 0),
+            "the number of iterations without a better score after which training stops",
+        ),
+    )
+    lexicon: LexiconOptions = field(default_factory=LexiconOptions, metadata=LEXICON)
+    random_state: int = field(default=0, metadata=RANDOM_STATE)
+    n_jobs: int = field(default=-1, metadata=N_JOBS)
+    progress: Callable[[Iterable[int]], Iterable[int]] = field(default=iter, metadata=PROGRESS)
+
     log_likelihoods_: list[float] = field(init=False, repr=False, compare=False)
     scores_: list[float] = field(init=False, repr=False, compare=False)
 
-    def fit(self, treebank: Treebank) -> Self:
-        """Estimate :attr:`grammar_` from a treebank.
+    def validate(self) -> None:
+        """Raise an InputError if a parameter has a value that it may not have.
+
+        >>> EMEstimator(held_out=0.1, monitor=lambda grammar: 0.0).validate()
+        Traceback (most recent call last):
+        lpcfg.errors.InputError: EMEstimator: monitor must be None if trees are held_out
+        """
+        super().validate()
+        check_counts(self)
+        if self.start is not None and self.start.crf_weights is not None:
+            raise self.invalid(
+                "start",
+                "must be a grammar with probabilities; a CRF has weights of features, from which "
+                "EM cannot start",
+            )
+        if self.held_out and self.monitor is not None:
+            raise self.invalid("monitor", "must be None if trees are held_out")
+
+    def estimate(self, treebank: Treebank) -> Grammar:
+        """Run EM from the start, and return the last or the best grammar.
 
         >>> from lpcfg import Tree
-        >>> EMEstimator().fit(Treebank.from_trees([Tree("NN", "rain")])).grammar_.tags
+        >>> EMEstimator().estimate(Treebank.from_trees([Tree("NN", "rain")])).tags
         ('NN',)
         """
-        self._check()
         generator = np.random.default_rng(self.random_state)
-        backbone = self.start or PCFGEstimator(self.lexicon).fit(treebank).grammar_
+        backbone = self.start or PCFGEstimator(self.lexicon).estimate(treebank)
         order = generator.permutation(len(treebank))
         held_out = np.sort(order[: int(self.held_out * len(treebank))])
         learnt = np.sort(order[len(held_out) :])
@@ -110,7 +178,7 @@ class EMEstimator:
             LatentTrees(treebank, backbone, self.smoothing, chosen=chosen, n_jobs=self.n_jobs)
             for chosen in (learnt, held_out)
         )
-        parameters = self.first(trees, treebank, generator)
+        parameters = self.initial_parameters(trees, treebank, generator)
         self.log_likelihoods_, self.scores_ = [], []
         best = parameters
         for _ in self.progress(range(self.iterations)):
@@ -126,41 +194,13 @@ class EMEstimator:
                 best = parameters
             elif len(self.scores_) - np.argmax(self.scores_) > self.patience:
                 break
-        grammar = trees.grammar(best)
         provenance = {
-            **backbone.provenance,
-            "estimator": "em",
-            "start": "pcfg" if self.start is None else self.start.provenance.get("estimator"),
-            "states": list(self.states),
-            "iterations": len(self.log_likelihoods_),
-            "smoothing": asdict(self.smoothing),
-            "symmetry_breaking": self.symmetry_breaking,
-            "random_state": self.random_state,
+            **self.provenance(treebank),
+            "iterations_run": len(self.log_likelihoods_),
         }
-        self.grammar_ = replace(grammar, provenance=provenance)
-        return self
+        return replace(trees.grammar(best), provenance=provenance)
 
-    def _check(self) -> None:
-        if self.start is not None and self.start.crf_weights is not None:
-            raise InputError(
-                "start: a span model has weights of features, from which EM cannot go on; "
-                "name a grammar of another estimator"
-            )
-        if min(self.states) < 1:
-            raise InputError(f"numbers of states start at 1, not {min(self.states)}")
-        if not 0 <= self.held_out < 1:
-            raise InputError(f"held_out must be from 0 to below 1, not {self.held_out}")
-        if self.held_out and self.monitor is not None:
-            raise InputError("training can stop by held_out trees or by a monitor, not by both")
-        for name in ("iterations", "patience"):
-            if getattr(self, name) < 0:
-                raise InputError(f"{name} must not be negative, but is {getattr(self, name)}")
-        if not 0 <= self.symmetry_breaking < 1:
-            raise InputError(
-                f"symmetry_breaking must be from 0 to below 1, not {self.symmetry_breaking}"
-            )
-
-    def first(
+    def initial_parameters(
         self, trees: LatentTrees, treebank: Treebank, generator: np.random.Generator
     ) -> StateParameters:
         """The parameters before the first iteration.
@@ -169,7 +209,7 @@ class EMEstimator:
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
         >>> trees = LatentTrees(bank, PCFGEstimator().fit(bank).grammar_)
         >>> estimator = EMEstimator(states=(2, 2), min_count=0, full_count=1)
-        >>> estimator.first(trees, bank, np.random.default_rng(0)).states
+        >>> estimator.initial_parameters(trees, bank, np.random.default_rng(0)).states
         array([2])
         """
         if self.start is not None and self.start.latent is not None:

@@ -9,10 +9,13 @@ from numpy.typing import NDArray
 
 from lpcfg._columns import offsets
 from lpcfg.errors import InputError
+from lpcfg.estimators.common_parameters import CLASS_SMOOTHING, WORD_SMOOTHING
+from lpcfg.estimators.constraints import Instance, Interval
 from lpcfg.estimators.em.state_parameters import StateParameters
+from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.rule_nodes import interpolation
 
-__all__ = ["Smoothing", "smooth_rules"]
+__all__ = ["SMOOTHING", "Smoothing", "smooth_rules"]
 
 Floats = NDArray[np.float32]
 
@@ -57,6 +60,26 @@ class Smoothing:
         Smoothing(rules=0.0, words=0.0, classes=0.0, rare=20)
         """
         return cls(0.0, 0.0, 0.0)
+
+
+#: The declaration of the parameter ``smoothing`` of estimators.
+SMOOTHING = parameter(
+    Instance(Smoothing),
+    "how far estimates for what is rare back off to those for what is common",
+    nested=True,
+    parts={
+        "rules": parameter(
+            Interval(float, 0),
+            "how far the rules of a state back off to those of its symbol, at the end of training",
+        ),
+        "words": WORD_SMOOTHING,
+        "classes": CLASS_SMOOTHING,
+        "rare": parameter(
+            Interval(int, 0),
+            "words seen up to this number of times count for the classes of unknown words",
+        ),
+    },
+)
 
 
 def smooth_rules(

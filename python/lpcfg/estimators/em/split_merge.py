@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field, replace
-from typing import ClassVar, Self
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg._columns import offsets
-from lpcfg.errors import InputError
+from lpcfg.estimators.base import Estimator
+from lpcfg.estimators.common_parameters import (
+    LEXICON,
+    N_JOBS,
+    PROGRESS,
+    RANDOM_STATE,
+)
+from lpcfg.estimators.constraints import Function, Interval
 from lpcfg.estimators.em.estimator import break_symmetry
 from lpcfg.estimators.em.latent_trees import LatentTrees
-from lpcfg.estimators.em.smoothing import Smoothing
+from lpcfg.estimators.em.smoothing import SMOOTHING, Smoothing
 from lpcfg.estimators.em.state_parameters import StateMap, StateParameters, map_states
+from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.lexicon.options import LexiconOptions
@@ -24,71 +31,108 @@ from lpcfg.treebank.treebank import Treebank
 __all__ = ["SplitMergeEstimator"]
 
 
-@dataclass
-class SplitMergeEstimator:
-    """L-PCFGs whose states grow where the treebank asks for them.
+@dataclass(repr=False)
+class SplitMergeEstimator(Estimator):
+    """L-PCFGs whose states are split in two where the treebank has evidence for it.
 
-    In each of the ``cycles`` every state is split in two that differ by ``symmetry_breaking``, EM
-    runs for
-    ``split_iterations``, the fraction ``merge_fraction`` of the splits that gain least is undone,
-    and EM runs for ``merge_iterations``; then the rules of each state take the part ``mixing`` from
-    the mean of its symbol's states, and EM runs for ``mix_iterations``.
+    In each cycle every state is split in two, EM runs, the splits that raise the likelihood least
+    are undone, EM runs again, the rules of the states of a symbol are mixed a little, and EM runs
+    once more. Roots of trees are not split. States find out about their context by themselves, so
+    trees need no vertical markovisation (:attr:`default_transform`).
 
-    ``min_count``: symbols with fewer nodes are not split; nor are the roots of trees.
-    ``smoothing``: of the grammars that come out; within training it is that of words alone.
-    ``each_cycle``: called with the number of the cycle and its grammar, for instance to save it.
-    ``random_state``: the seed; the same seed gives the same grammar.
-
-    States find out about their context by themselves, so trees had better not say much of it:
-    use :attr:`transform`, which remembers no ancestors.
-
-    After ``fit``, ``log_likelihoods_`` has a list for each cycle: that of the trees before each
-    iteration.
+    After ``fit``, ``log_likelihoods_`` has a list for each cycle: the log-likelihood of the trees
+    before each iteration.
 
     >>> from lpcfg import embedded_trees
-    >>> treebank = Treebank.from_trees(embedded_trees(), transform=SplitMergeEstimator.transform)
-    >>> estimator = SplitMergeEstimator(cycles=2, min_count=5).fit(treebank)
+    >>> estimator = SplitMergeEstimator(cycles=2, min_count=5).fit(embedded_trees())
     >>> estimator.grammar_.latent.states.max() <= 4
     np.True_
     """
 
-    transform: ClassVar[Transform] = Transform(vertical=0)
+    name = "split-merge"
+    description = "latent states by splitting, EM and merging"
+    progress_unit = "cycles"
+    default_transform = Transform(vertical=0)
 
-    cycles: int = 3
-    split_iterations: int = 20
-    merge_iterations: int = 10
-    mix_iterations: int = 3
-    merge_fraction: float = 0.5
-    mixing: float = 0.01
-    symmetry_breaking: float = 0.5
-    min_count: int = 20
-    smoothing: Smoothing = field(default_factory=Smoothing)
-    each_cycle: Callable[[int, Grammar], None] | None = None
-    lexicon: LexiconOptions = field(default_factory=LexiconOptions)
-    random_state: int = 0
-    n_jobs: int = -1
-    progress: Callable[[Iterable[int]], Iterable[int]] = iter
+    cycles: int = field(
+        default=3,
+        metadata=parameter(
+            Interval(int, 0),
+            "the number of cycles; each can double the number of states and takes longer than the "
+            "last",
+        ),
+    )
+    split_iterations: int = field(
+        default=20, metadata=parameter(Interval(int, 0), "iterations of EM after splitting")
+    )
+    merge_iterations: int = field(
+        default=10, metadata=parameter(Interval(int, 0), "iterations of EM after merging")
+    )
+    mix_iterations: int = field(
+        default=3, metadata=parameter(Interval(int, 0), "iterations of EM after mixing")
+    )
+    merge_fraction: float = field(
+        default=0.5,
+        metadata=parameter(
+            Interval(float, 0, 1),
+            "the fraction of the splits that is undone in each cycle; the larger, the fewer states",
+        ),
+    )
+    mixing: float = field(
+        default=0.01,
+        metadata=parameter(
+            Interval(float, 0, 1),
+            "the rules of each state take this fraction from the mean of its symbol's states",
+        ),
+    )
+    symmetry_breaking: float = field(
+        default=0.5,
+        metadata=parameter(
+            Interval(float, 0, 1),
+            "after a split, parameters are multiplied by random factors between 1 minus and 1 plus "
+            "this; without it, the two states would stay alike",
+        ),
+    )
+    min_count: int = field(
+        default=20,
+        metadata=parameter(
+            Interval(int, 0), "symbols with fewer nodes in the treebank are not split"
+        ),
+    )
+    smoothing: Smoothing = field(default_factory=Smoothing, metadata=SMOOTHING)
+    each_cycle: Callable[[int, Grammar], None] | None = field(
+        default=None,
+        metadata=parameter(
+            Function(optional=True),
+            "called with the number of each cycle and its grammar, for instance to save it",
+            option=False,
+            provenance=False,
+        ),
+    )
+    lexicon: LexiconOptions = field(default_factory=LexiconOptions, metadata=LEXICON)
+    random_state: int = field(default=0, metadata=RANDOM_STATE)
+    n_jobs: int = field(default=-1, metadata=N_JOBS)
+    progress: Callable[[Iterable[int]], Iterable[int]] = field(default=iter, metadata=PROGRESS)
 
-    grammar_: Grammar = field(init=False, repr=False, compare=False)
     log_likelihoods_: list[list[float]] = field(init=False, repr=False, compare=False)
 
-    def fit(self, treebank: Treebank) -> Self:
-        """Estimate :attr:`grammar_` from a treebank.
+    def estimate(self, treebank: Treebank) -> Grammar:
+        """Run all cycles, and return the grammar of the last.
 
         >>> from lpcfg import Tree
-        >>> SplitMergeEstimator().fit(Treebank.from_trees([Tree("NN", "rain")])).grammar_.tags
+        >>> SplitMergeEstimator().estimate(Treebank.from_trees([Tree("NN", "rain")])).tags
         ('NN',)
         """
-        self._check()
         generator = np.random.default_rng(self.random_state)
-        backbone = PCFGEstimator(self.lexicon).fit(treebank).grammar_
+        backbone = PCFGEstimator(self.lexicon).estimate(treebank)
         trees = LatentTrees(treebank, backbone, self.smoothing, n_jobs=self.n_jobs)
         counts = np.bincount(treebank.symbol, minlength=len(treebank.symbols))
         # What stands at the top of a tree has no context to tell states apart.
         splits = (counts >= self.min_count) & (backbone.roots == 0)
         parameters = trees.one_state()
         self.log_likelihoods_ = []
-        self.grammar_ = self._grammar(trees, parameters, 0)
+        provenance = self.provenance(treebank)
+        grammar = replace(trees.grammar(parameters), provenance={**provenance, "cycles": 0})
         for cycle in self.progress(range(1, self.cycles + 1)):
             self.log_likelihoods_.append([])
             maps = [
@@ -98,27 +142,22 @@ class SplitMergeEstimator:
             parameters = break_symmetry(
                 self._remap(trees, parameters, maps), self.symmetry_breaking, generator
             )
-            parameters = self._climb(trees, parameters, self.split_iterations)
+            parameters = self._run_em(trees, parameters, self.split_iterations)
             maps = _merging(parameters, trees.merge_losses(parameters), splits, self.merge_fraction)
             parameters = self._remap(trees, parameters, maps)
-            parameters = self._climb(trees, parameters, self.merge_iterations)
+            parameters = self._run_em(trees, parameters, self.merge_iterations)
             parameters = self._mix(trees, parameters)
-            parameters = self._climb(trees, parameters, self.mix_iterations)
-            self.grammar_ = self._grammar(trees, self._mix(trees, parameters), cycle)
+            parameters = self._run_em(trees, parameters, self.mix_iterations)
+            # The grammar is the one that training with this number of cycles gives.
+            grammar = replace(
+                trees.grammar(self._mix(trees, parameters)),
+                provenance={**provenance, "cycles": cycle},
+            )
             if self.each_cycle is not None:
-                self.each_cycle(cycle, self.grammar_)
-        return self
+                self.each_cycle(cycle, grammar)
+        return grammar
 
-    def _check(self) -> None:
-        counts = ("cycles", "split_iterations", "merge_iterations", "mix_iterations", "min_count")
-        for name in counts:
-            if getattr(self, name) < 0:
-                raise InputError(f"{name} must not be negative, but is {getattr(self, name)}")
-        for name in ("merge_fraction", "mixing", "symmetry_breaking"):
-            if not 0 <= getattr(self, name) <= 1:
-                raise InputError(f"{name} must be from 0 to 1, not {getattr(self, name)}")
-
-    def _climb(
+    def _run_em(
         self, trees: LatentTrees, parameters: StateParameters, iterations: int
     ) -> StateParameters:
         for _ in range(iterations):
@@ -135,7 +174,7 @@ class SplitMergeEstimator:
         )
 
     def _mix(self, trees: LatentTrees, parameters: StateParameters) -> StateParameters:
-        """Let the states of a symbol share a little of their rules."""
+        """Move the rules of the states of a symbol a little towards their mean."""
         maps = []
         for states in parameters.states.tolist():
             same = np.eye(states, dtype=np.float32)
@@ -146,40 +185,19 @@ class SplitMergeEstimator:
             self._remap(trees, parameters, maps), emission_ratios=parameters.emission_ratios
         )
 
-    def _grammar(self, trees: LatentTrees, parameters: StateParameters, cycle: int) -> Grammar:
-        fields = (
-            "split_iterations",
-            "merge_iterations",
-            "mix_iterations",
-            "merge_fraction",
-            "mixing",
-        )
-        options = {
-            name: getattr(self, name) for name in (*fields, "symmetry_breaking", "min_count")
-        }
-        provenance = {
-            **trees.backbone.provenance,
-            "estimator": "split-merge",
-            "cycles": cycle,
-            **options,
-            "smoothing": asdict(self.smoothing),
-            "random_state": self.random_state,
-        }
-        return replace(trees.grammar(parameters), provenance=provenance)
-
 
 def _merging(
     parameters: StateParameters,
     losses: NDArray[np.float64],
     splits: NDArray[np.bool_],
-    part: float,
+    fraction: float,
 ) -> list[StateMap]:
-    """Undo the given part of the splits, those with the least loss."""
+    """Undo the given fraction of the splits: those whose loss is smallest."""
     starts = offsets(parameters.states)
     place = np.arange(starts[-1]) - np.repeat(starts[:-1], parameters.states)
     pairs = np.flatnonzero(np.repeat(splits, parameters.states) & (place % 2 == 0))
     merged = np.zeros(starts[-1], dtype=bool)
-    merged[pairs[np.argsort(losses[pairs], kind="stable")][: int(part * len(pairs))]] = True
+    merged[pairs[np.argsort(losses[pairs], kind="stable")][: int(fraction * len(pairs))]] = True
     bounds = starts[1:-1]
     return [
         StateMap.merge(own, priors)

@@ -1,21 +1,28 @@
-"""What estimators that compare nodes by their features have in common."""
+"""Treebanks whose nodes are projected by their features, and the estimators that use them."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any, Self
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg._threads import one_thread
+from lpcfg.estimators.base import Estimator
+from lpcfg.estimators.common_parameters import (
+    LEXICON,
+    PROGRESS,
+    RANDOM_STATE,
+)
+from lpcfg.estimators.constraints import AnyOf, Instance, Interval, Options
 from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.estimators.features.lexical_rules import LexicalRules
 from lpcfg.estimators.features.node_features import NodeFeatures
 from lpcfg.estimators.features.node_projections import NodeProjections, project_nodes
 from lpcfg.estimators.features.noise import Noise
+from lpcfg.estimators.parameters import parameter, recorded
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates, refuse_unary_rules
@@ -78,38 +85,74 @@ class ProjectedTreebank:
             return replace(self, projections=self.projections.aligned(self.treebank.symbol))
 
 
-@dataclass
-class ProjectingEstimator(ABC):
-    """An estimator of L-PCFGs from projections of nodes, and the options that all of these have.
+def _head_rules_record(rules: HeadRules) -> object:
+    """The name of the default table, which is long, or the rules themselves."""
+    if rules == HeadRules():
+        return "collins"
+    return {
+        "table": {label: recorded(list(steps)) for label, steps in rules.table.items()},
+        "default": rules.default,
+        "punctuation": sorted(rules.punctuation),
+    }
 
-    ``features``: ``"compact"`` (Peng 2021), ``"full"`` (Cohen et al. 2013), or a set of one's own.
-    ``kappa``, ``cutoff``: see :class:`~lpcfg.estimators.features.node_features.FeatureMatrix`.
-    ``noise``: for a model that differs from others; see
-    :class:`~lpcfg.estimators.features.noise.Noise`.
-    ``random_state``: the seed; the same seed gives the same grammar.
 
-    To estimate several grammars from the same projections, call :meth:`project` once and
-    :meth:`estimate` with different options.
+@dataclass(repr=False)
+class ProjectingEstimator(Estimator):
+    """The base of estimators that find latent states in projections of the features of nodes.
+
+    To estimate several grammars from the same projections, call :meth:`project` once, and
+    :meth:`estimate_projected` of estimators that differ in the parameters that come after.
     """
 
-    features: str | FeatureSet = "compact"
-    kappa: float = 5.0
-    cutoff: int = 1
-    noise: Noise | None = None
-    head_rules: HeadRules = field(default_factory=HeadRules)
-    lexicon: LexiconOptions = field(default_factory=LexiconOptions)
-    random_state: int = 0
-    progress: Callable[[Iterable[int]], Iterable[int]] = iter
-
-    grammar_: Grammar = field(init=False, repr=False, compare=False)
+    features: str | FeatureSet = field(
+        default="compact",
+        metadata=parameter(
+            AnyOf(Options("compact", "full"), Instance(FeatureSet)),
+            "the features that nodes are compared by: compact, six groups (Peng 2021), full, "
+            "fifteen (Cohen et al. 2013), or a set of your own",
+            provenance=lambda features: FeatureSet.named(features).provenance,
+        ),
+    )
+    kappa: float = field(
+        default=5.0,
+        metadata=parameter(
+            Interval(float, 0),
+            "a feature that n of the N nodes of a symbol have is scaled by sqrt(N / (n + kappa)); "
+            "the larger kappa, the less rare features weigh",
+        ),
+    )
+    cutoff: int = field(
+        default=1,
+        metadata=parameter(
+            Interval(int, 0),
+            "features that fewer nodes of a symbol have are replaced by one for all of them",
+        ),
+    )
+    noise: Noise | None = field(
+        default=None,
+        metadata=parameter(
+            Instance(Noise, None),
+            "noise on features or projections, for a model that differs from others in an ensemble",
+            option=False,
+            nested=True,
+        ),
+    )
+    head_rules: HeadRules = field(
+        default_factory=HeadRules,
+        metadata=parameter(
+            Instance(HeadRules),
+            "how head-word features find the head of a phrase",
+            option=False,
+            provenance=_head_rules_record,
+        ),
+    )
+    lexicon: LexiconOptions = field(default_factory=LexiconOptions, metadata=LEXICON)
+    random_state: int = field(default=0, metadata=RANDOM_STATE)
+    progress: Callable[[Iterable[int]], Iterable[int]] = field(default=iter, metadata=PROGRESS)
 
     @abstractmethod
     def ranks(self, treebank: Treebank) -> NDArray[np.int64]:
-        """How many directions each symbol may have."""
-
-    @abstractmethod
-    def options(self) -> dict[str, Any]:
-        """The name and the options of the estimator beyond those of this class, for provenance."""
+        """The number of directions that each symbol may have."""
 
     @abstractmethod
     def latent_states(
@@ -117,24 +160,23 @@ class ProjectingEstimator(ABC):
     ) -> LatentStates:
         """Parameters over latent states, from projections that have their noise."""
 
-    def fit(self, treebank: Treebank) -> Self:
-        """Estimate :attr:`grammar_` from a treebank.
+    def estimate(self, treebank: Treebank) -> Grammar:
+        """Project the nodes of a treebank, and estimate a grammar from the projections.
 
         >>> from lpcfg import ClusteringEstimator, Tree
-        >>> ClusteringEstimator().fit(Treebank.from_trees([Tree("NN", "rain")])).grammar_.tags
+        >>> ClusteringEstimator().estimate(Treebank.from_trees([Tree("NN", "rain")])).tags
         ('NN',)
         """
-        self.grammar_ = self.estimate(self.project(treebank))
-        return self
+        return self.estimate_projected(self.project(treebank))
 
     def project(self, treebank: Treebank) -> ProjectedTreebank:
-        """All that does not depend on the noise, nor on options after the projections.
+        """All that depends neither on the noise nor on parameters used after the projections.
 
         >>> from lpcfg import ClusteringEstimator, Tree
         >>> ClusteringEstimator().project(Treebank.from_trees([Tree("NN", "rain")])).treebank
         <Treebank of 1 trees, 1 nodes, 1 symbols, 1 words>
         """
-        backbone = PCFGEstimator(self.lexicon).fit(treebank).grammar_
+        backbone = PCFGEstimator(self.lexicon).estimate(treebank)
         refuse_unary_rules(backbone.unary_rules)
         features = NodeFeatures.build(
             treebank,
@@ -154,12 +196,13 @@ class ProjectingEstimator(ABC):
         words = LexicalRules(treebank, backbone.lexicon, self.lexicon.rare)
         return ProjectedTreebank(treebank, backbone, words, features, projections)
 
-    def estimate(self, projected: ProjectedTreebank) -> Grammar:
-        """A grammar with the noise and the other options of this estimator.
+    def estimate_projected(self, projected: ProjectedTreebank) -> Grammar:
+        """A grammar with the noise and the other parameters of this estimator.
 
         >>> from lpcfg import ClusteringEstimator, Tree
         >>> projected = ClusteringEstimator().project(Treebank.from_trees([Tree("NN", "rain")]))
-        >>> ClusteringEstimator(noise=Noise("mul", 0.1)).estimate(projected).latent.states
+        >>> noisy = ClusteringEstimator(noise=Noise("mul", 0.1))
+        >>> noisy.estimate_projected(projected).latent.states
         array([1], dtype=uint32)
         """
         seeds = [self.random_state, 0 if self.noise is None else self.noise.seed]
@@ -172,22 +215,3 @@ class ProjectingEstimator(ABC):
             latent=self.latent_states(noisy, generator),
             provenance=self.provenance(projected.treebank),
         )
-
-    def provenance(self, treebank: Treebank) -> dict[str, Any]:
-        """What a grammar remembers of where it comes from, known before it is estimated.
-
-        >>> from lpcfg import ClusteringEstimator, Tree
-        >>> bank = Treebank.from_trees([Tree("NN", "rain")])
-        >>> ClusteringEstimator(noise=Noise("add", 0.1)).provenance(bank)["noise"]
-        {'kind': 'add', 'sigma': 0.1, 'seed': 0}
-        """
-        return {
-            **self.options(),
-            "features": FeatureSet.named(self.features).provenance,
-            "kappa": self.kappa,
-            "cutoff": self.cutoff,
-            **({} if self.noise is None else {"noise": asdict(self.noise)}),
-            "random_state": self.random_state,
-            "lexicon": asdict(self.lexicon),
-            **treebank.provenance,
-        }

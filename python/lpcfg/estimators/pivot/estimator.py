@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, field, fields
-from typing import Any, ClassVar
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg._threads import one_thread
-from lpcfg.errors import InputError
+from lpcfg.estimators.common_parameters import (
+    FULL_COUNT,
+    MIN_COUNT,
+    STATES,
+)
+from lpcfg.estimators.constraints import Interval
 from lpcfg.estimators.em.latent_trees import LatentTrees
-from lpcfg.estimators.em.smoothing import Smoothing
+from lpcfg.estimators.em.smoothing import SMOOTHING, Smoothing
 from lpcfg.estimators.features.node_projections import nodes_by_symbol
 from lpcfg.estimators.features.projected_treebank import ProjectedTreebank, ProjectingEstimator
+from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.pivot._rules import NodeStates
 from lpcfg.estimators.pivot._states import SideFeatures, SymbolStates, find_states
 from lpcfg.estimators.rule_nodes import RuleNodes
-from lpcfg.estimators.state_numbers import states_by_symbol
+from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.latent_states import LatentStates
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
@@ -25,44 +30,69 @@ from lpcfg.treebank.treebank import Treebank
 __all__ = ["PivotEstimator"]
 
 
-@dataclass
+@dataclass(repr=False)
 class PivotEstimator(ProjectingEstimator):
     """L-PCFGs whose states are told by pivot features: probabilities, without local optima.
 
-    Where every state has inside and outside features of its own, estimates converge to the true
-    parameters. As a start it saves EM most of its iterations: ``EMEstimator(start=grammar)``.
-    Trees need not remember ancestors: use :attr:`transform`.
-
-    ``states``: most latent states of an interminal and of a preterminal.
-    ``dimensions``: of projections, for each state.
-    ``share``: a pivot is a feature that at least this share of an average state's nodes have.
-    ``iterations``: of the concave EM for each rule; fewer keep closer to independent states.
-    ``matching``: of the concave EM that matches the states of inside and outside features.
-    ``smoothing``: of what is rare, as by EM; see
-    :class:`~lpcfg.estimators.em.smoothing.Smoothing`.
-    ``min_count``, ``full_count``: symbols with up to so many nodes have one state, from so many all
-    of them.
-
-    Other options are those of every
-    :class:`~lpcfg.estimators.features.projected_treebank.ProjectingEstimator`.
+    Where every state has inside and outside features of its own, the pivots, estimates converge to
+    the true parameters. As a start it saves EM most of its iterations:
+    ``EMEstimator(start=grammar)``. Trees need no vertical markovisation
+    (:attr:`default_transform`).
 
     >>> from lpcfg import embedded_trees
-    >>> treebank = Treebank.from_trees(embedded_trees())
-    >>> grammar = PivotEstimator(states=(2, 2), min_count=5, full_count=50).fit(treebank).grammar_
-    >>> grammar.latent.kind, grammar.latent.states.max()
+    >>> estimator = PivotEstimator(states=(2, 2), min_count=5, full_count=50)
+    >>> latent = estimator.fit(embedded_trees()).grammar_.latent
+    >>> latent.kind, latent.states.max()
     ('probabilistic', np.uint32(2))
     """
 
-    transform: ClassVar[Transform] = Transform(vertical=0)
+    name = "pivot"
+    description = "latent states by pivot features: probabilities to start em from"
+    default_transform = Transform(vertical=0)
 
-    states: tuple[int, int] = (8, 8)
-    dimensions: int = 2
-    share: float = 0.02
-    iterations: int = 10
-    matching: int = 50
-    smoothing: Smoothing = field(default_factory=Smoothing)
-    min_count: int = 10
-    full_count: int = 100
+    states: tuple[int, int] = field(default=(8, 8), metadata=STATES)
+    dimensions: int = field(
+        default=2,
+        metadata=parameter(
+            Interval(int, 1), "the number of directions of the projections for each state"
+        ),
+    )
+    min_pivot_share: float = field(
+        default=0.02,
+        metadata=parameter(
+            Interval(float, 0),
+            "a feature can be a pivot if at least this fraction of the nodes of an average state "
+            "have it; the larger, the fewer features to choose from, and the better known they are",
+        ),
+    )
+    iterations: int = field(
+        default=10,
+        metadata=parameter(
+            Interval(int, 1),
+            "iterations of the concave EM of each rule; with fewer, the states of a rule's nodes "
+            "stay closer to independence",
+        ),
+    )
+    matching_iterations: int = field(
+        default=50,
+        metadata=parameter(
+            Interval(int, 1),
+            "iterations of the concave EM that matches the states of inside and outside features",
+        ),
+    )
+    smoothing: Smoothing = field(default_factory=Smoothing, metadata=SMOOTHING)
+    min_count: int = field(default=10, metadata=MIN_COUNT)
+    full_count: int = field(default=100, metadata=FULL_COUNT)
+
+    def validate(self) -> None:
+        """Raise an InputError if a parameter has a value that it may not have.
+
+        >>> PivotEstimator(dimensions=0).validate()
+        Traceback (most recent call last):
+        lpcfg.errors.InputError: PivotEstimator: dimensions must be an integer from 1 to ...
+        """
+        super().validate()
+        check_counts(self)
 
     def ranks(self, treebank: Treebank) -> NDArray[np.int64]:
         """So many dimensions for each state of symbols that may have several.
@@ -71,19 +101,8 @@ class PivotEstimator(ProjectingEstimator):
         >>> PivotEstimator().ranks(Treebank.from_trees([Tree("NN", "rain")]))
         array([0])
         """
-        self._check()
-        most = self._most_states(treebank)
-        return np.where(most > 1, self.dimensions * most, 0)
-
-    def options(self) -> dict[str, Any]:
-        """The name of the estimator and its options.
-
-        >>> PivotEstimator().options()["estimator"]
-        'pivot'
-        """
-        own = [option.name for option in fields(self)[len(fields(ProjectingEstimator)) :]]
-        chosen = {name: getattr(self, name) for name in own}
-        return {"estimator": "pivot", **chosen, "smoothing": asdict(self.smoothing)}
+        largest = self._largest_numbers(treebank)
+        return np.where(largest > 1, self.dimensions * largest, 0)
 
     def latent_states(
         self, projected: ProjectedTreebank, generator: np.random.Generator
@@ -115,9 +134,9 @@ class PivotEstimator(ProjectingEstimator):
             SymbolStates.single(*(int(matrix.widths[symbol]) for matrix in projected.features))
             for symbol in range(len(bank.symbols))
         ]
-        most = self._most_states(bank)
+        largest = self._largest_numbers(bank)
         own = nodes_by_symbol(bank.symbol, len(bank.symbols))
-        for symbol in self.progress(np.flatnonzero((most > 1) & (ranks > 0)).tolist()):
+        for symbol in self.progress(np.flatnonzero((largest > 1) & (ranks > 0)).tolist()):
             inside, outside = (
                 SideFeatures(
                     matrix.columns[slice(*matrix.row_offsets[symbol : symbol + 2])],
@@ -132,24 +151,11 @@ class PivotEstimator(ProjectingEstimator):
                     projections.inside[own[symbol], : ranks[symbol]],
                     projections.outside[own[symbol], : ranks[symbol]],
                 ),
-                int(most[symbol]),
-                min_pivot_frequency=self.share,
-                iterations=self.matching,
+                int(largest[symbol]),
+                min_pivot_frequency=self.min_pivot_share,
+                iterations=self.matching_iterations,
             )
         return result
 
-    def _most_states(self, treebank: Treebank) -> NDArray[np.int64]:
+    def _largest_numbers(self, treebank: Treebank) -> NDArray[np.int64]:
         return states_by_symbol(treebank, self.states, self.min_count, self.full_count)
-
-    def _check(self) -> None:
-        if min(self.states) < 1:
-            raise InputError(f"numbers of states start at 1, not {min(self.states)}")
-        for name in ("dimensions", "iterations", "matching"):
-            if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
-        if not 0 <= self.min_count <= self.full_count:
-            raise InputError(
-                f"min_count ({self.min_count}) must be between 0 and full_count ({self.full_count})"
-            )
-        if not self.share >= 0:
-            raise InputError(f"share must not be negative, but is {self.share}")

@@ -1,0 +1,73 @@
+"""Declarations of parameters that several estimators have, for the metadata of their fields."""
+
+from __future__ import annotations
+
+from lpcfg.estimators.constraints import Function, Instance, Interval, Pair
+from lpcfg.estimators.parameters import parameter
+from lpcfg.lexicon.options import LexiconOptions
+
+__all__ = [
+    "CLASS_SMOOTHING",
+    "FULL_COUNT",
+    "LEXICON",
+    "MIN_COUNT",
+    "N_JOBS",
+    "PROGRESS",
+    "RANDOM_STATE",
+    "STATES",
+    "WORD_SMOOTHING",
+]
+
+STATES = parameter(
+    Pair(Interval(int, 1)),
+    "the largest number of latent states of a phrase symbol and of a tag symbol; more states fit "
+    "frequent symbols more closely, and training and parsing take longer",
+)
+
+MIN_COUNT = parameter(
+    Interval(int, 0),
+    "symbols with up to this number of nodes in the treebank have one state; between min_count and "
+    "full_count the number of states grows linearly",
+)
+
+FULL_COUNT = parameter(
+    Interval(int, 0),
+    "symbols with at least this number of nodes have the full number of states; not less than "
+    "min_count",
+)
+
+WORD_SMOOTHING = parameter(
+    Interval(float, 0),
+    "strength, in tokens, of the prior of what a word tells about the state of its tag; the "
+    "larger, the less rare words tell states apart",
+)
+
+CLASS_SMOOTHING = parameter(
+    Interval(float, 0),
+    "the same for what a class of rare and unknown words tells about the state of a tag",
+)
+
+LEXICON = parameter(
+    Instance(LexiconOptions), "how words are classed and smoothed", option=False, nested=True
+)
+
+RANDOM_STATE = parameter(
+    Interval(int, 0, 2**32 - 1),
+    "the seed of the random numbers; the same seed gives the same grammar on any number of threads",
+    option=False,
+)
+
+N_JOBS = parameter(
+    Interval(int, -1),
+    "the number of threads, -1 for one on each core; the result does not depend on it",
+    option=False,
+    provenance=False,
+)
+
+PROGRESS = parameter(
+    Function(),
+    "a function that gets the steps of training as an iterable and returns them, for instance "
+    "tqdm.tqdm",
+    option=False,
+    provenance=False,
+)

@@ -1,0 +1,306 @@
+"""Parameters that are declared once, and what follows from the declaration.
+
+A parameter is a field of a dataclass, declared by :func:`parameter` with its default, the values it
+may have, and a help text. :class:`Parameterized` derives from that: validation, ``get_params`` and
+``set_params`` as scikit-learn has them, a short ``repr``, the list of parameters in the docstring,
+the record in model files, and (in :mod:`lpcfg.cli`) the options of the command line.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, is_dataclass, replace
+from numbers import Integral, Real
+from typing import Any, Self
+
+from lpcfg.errors import InputError
+from lpcfg.estimators.constraints import Constraint
+
+__all__ = ["Parameter", "Parameterized", "parameter", "recorded"]
+
+#: The key of a declaration in the metadata of a field.
+_KEY = "parameter"
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """What is declared of a parameter by :func:`parameter`, and its default."""
+
+    constraint: Constraint
+    help: str
+    option: bool
+    provenance: bool | Callable[[Any], object]
+    metavar: str
+    nested: bool
+    parts: Mapping[str, Parameter]
+    default: object
+
+
+def parameter(
+    constraint: Constraint,
+    help: str,
+    *,
+    option: bool = True,
+    provenance: bool | Callable[[Any], object] = True,
+    metavar: str | None = None,
+    nested: bool = False,
+    parts: Mapping[str, Mapping[str, Parameter]] | None = None,
+) -> Mapping[str, Parameter]:
+    """Declare a parameter: the metadata of a field of a dataclass, which has the default.
+
+    ``constraint``: the values it may have.
+    ``help``: its meaning and effect, for the docstring and the command line.
+    ``option``: whether the command line has an option for it.
+    ``provenance``: whether model files record it; or a function that gives what they record.
+    ``metavar``: what the command line's help calls the value, by default what the constraint says.
+    ``nested``: whether ``get_params`` and ``set_params`` reach the parts of its value, as in
+    ``lexicon__rare``.
+    ``parts``: declarations of those parts that have a command-line option each.
+
+    >>> from lpcfg.estimators.constraints import Interval
+    >>> from dataclasses import dataclass, field
+    >>> declared = parameter(Interval(float, 0), "strength of the prior in tokens")
+    >>> @dataclass(repr=False)
+    ... class Smoother(Parameterized):
+    ...     strength: float = field(default=1.0, metadata=declared)
+    >>> Smoother.parameters()["strength"].default
+    1.0
+    """
+    declared = Parameter(
+        constraint,
+        help,
+        option,
+        provenance,
+        metavar or constraint.metavar,
+        nested,
+        {name: part[_KEY] for name, part in (parts or {}).items()},
+        default=MISSING,
+    )
+    return {_KEY: declared}
+
+
+class Parameterized:
+    """A base of dataclasses whose parameters are declared by :func:`parameter`.
+
+    Decorate subclasses with ``@dataclass(repr=False)``, to keep the short ``repr``.
+
+    >>> from lpcfg import SpectralEstimator
+    >>> estimator = SpectralEstimator(ridge=0.2)
+    >>> estimator.set_params(states=(4, 4), lexicon__rare=3)
+    SpectralEstimator(states=(4, 4), ridge=0.2, lexicon=LexiconOptions(rare=3))
+    """
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.__doc__ = _documented(cls)
+
+    @classmethod
+    def parameters(cls) -> dict[str, Parameter]:
+        """The declarations of all parameters, by name; those that are inherited come last.
+
+        >>> from lpcfg import PCFGEstimator
+        >>> list(PCFGEstimator.parameters())
+        ['lexicon']
+        """
+        if not is_dataclass(cls):
+            return {}
+        found = {own.name: _declared(own) for own in fields(cls) if _KEY in own.metadata}
+        base = cls.__bases__[0]
+        inherited = base.parameters() if issubclass(base, Parameterized) else {}
+        return {name: found[name] for name in sorted(found, key=inherited.__contains__)}
+
+    def validate(self) -> None:
+        """Raise an InputError if a parameter has a value that it may not have.
+
+        >>> from lpcfg import SpectralEstimator
+        >>> SpectralEstimator(ridge=-1).validate()
+        Traceback (most recent call last):
+        lpcfg.errors.InputError: SpectralEstimator: ridge must be a number from 0, not -1
+        """
+        for name, declared in self.parameters().items():
+            value = getattr(self, name)
+            if not declared.constraint.allows(value):
+                raise self.invalid(name, f"must be {declared.constraint}, not {value!r}")
+            if isinstance(value, Parameterized):
+                value.validate()
+
+    def invalid(self, name: str, problem: str) -> InputError:
+        """The error for a parameter whose value cannot be used.
+
+        >>> from lpcfg import PCFGEstimator
+        >>> print(PCFGEstimator().invalid("lexicon", "is missing"))
+        PCFGEstimator: lexicon is missing
+        """
+        return InputError(f"{type(self).__name__}: {name} {problem}")
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The values of all parameters, by name; if ``deep``, those of their parts too.
+
+        >>> from lpcfg import EMEstimator
+        >>> parameters = EMEstimator().get_params()
+        >>> parameters["states"], parameters["smoothing__words"]
+        ((8, 8), 2.0)
+        """
+        found: dict[str, Any] = {}
+        for name, declared in self.parameters().items():
+            found[name] = getattr(self, name)
+            if deep and declared.nested:
+                own = _parts(found[name])
+                found |= {f"{name}__{part}": value for part, value in own.items()}
+        return found
+
+    def set_params(self, **parameters: object) -> Self:
+        """Change some parameters, or parts of them as in ``lexicon__rare=3``; returns self.
+
+        Values are checked by ``fit``, as those given at first are.
+
+        >>> from lpcfg import EMEstimator
+        >>> EMEstimator().set_params(iterations=5, smoothing__words=1.0).smoothing.words
+        1.0
+        """
+        declared = self.parameters()
+        parts: dict[str, dict[str, object]] = {}
+        for name, value in parameters.items():
+            own, _, part = name.partition("__")
+            known = own in declared and (not part or declared[own].nested)
+            if not known:
+                raise InputError(
+                    f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(declared)}"
+                )
+            if part:
+                parts.setdefault(own, {})[part] = value
+            else:
+                setattr(self, own, value)
+        for own, changes in parts.items():
+            self._change_parts(own, changes)
+        return self
+
+    def with_params(self, **parameters: object) -> Self:
+        """A copy, not fitted, with some parameters changed as by :meth:`set_params`.
+
+        >>> from lpcfg import EMEstimator
+        >>> EMEstimator(states=(4, 4)).with_params(iterations=5)
+        EMEstimator(states=(4, 4), iterations=5)
+        """
+        return type(self)(**self.get_params(deep=False)).set_params(**parameters)
+
+    def _change_parts(self, name: str, changes: Mapping[str, object]) -> None:
+        """Replace the value of a parameter, which others may share, by a changed copy."""
+        value = getattr(self, name)
+        if isinstance(value, Parameterized):
+            setattr(self, name, value.with_params(**changes))
+            return
+        if unknown := [part for part in changes if part not in _parts(value)]:
+            raise self.invalid(name, f"is {value!r}, which has no {unknown[0]!r}")
+        setattr(self, name, replace(value, **changes))
+
+    def provenance_params(self) -> dict[str, Any]:
+        """The parameters as model files record them, ready for JSON.
+
+        Those that cannot change the result, such as ``n_jobs``, are declared not to be recorded.
+
+        >>> from lpcfg import SpectralEstimator
+        >>> SpectralEstimator().provenance_params()["states"]
+        [8, 8]
+        """
+        found = {}
+        for name, declared in self.parameters().items():
+            value = getattr(self, name)
+            if callable(declared.provenance):
+                found[name] = declared.provenance(value)
+            elif declared.provenance:
+                found[name] = recorded(value)
+        return found
+
+    def __repr__(self) -> str:
+        return _short_repr(self)
+
+
+def recorded(value: object) -> object:
+    """A value of a parameter as JSON can hold it.
+
+    >>> from lpcfg import Noise
+    >>> recorded(Noise("add", 0.1)), recorded((8, 8))
+    ({'kind': 'add', 'sigma': 0.1, 'seed': 0}, [8, 8])
+    """
+    if value is None or isinstance(value, (bool, str)):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value)
+    if isinstance(value, Parameterized):
+        return value.provenance_params()
+    if is_dataclass(value):
+        return {own.name: recorded(getattr(value, own.name)) for own in fields(value)}
+    if isinstance(value, tuple) and hasattr(value, "_asdict"):
+        return {name: recorded(own) for name, own in value._asdict().items()}
+    if isinstance(value, (tuple, list)):
+        return [recorded(own) for own in value]
+    raise TypeError(f"declare how the provenance should record {value!r}")
+
+
+def _declared(own: Field[Any]) -> Parameter:
+    """The declaration of a field with the field's default."""
+    declared: Parameter = own.metadata[_KEY]
+    factory = own.default_factory
+    return replace(declared, default=own.default if factory is MISSING else factory())
+
+
+def _parts(value: object) -> dict[str, Any]:
+    """What :meth:`Parameterized.get_params` finds within a nested value."""
+    if isinstance(value, Parameterized):
+        return value.get_params()
+    if is_dataclass(value):
+        return {own.name: getattr(value, own.name) for own in fields(value) if own.init}
+    return {}
+
+
+def _short_repr(value: object) -> str:
+    """The value, without the fields that have their defaults."""
+    if not is_dataclass(value) or isinstance(value, type):
+        return repr(value)
+    own_fields = {own.name: own for own in fields(value) if own.init}
+    names = value.parameters() if isinstance(value, Parameterized) else own_fields
+    shown = [
+        f"{name}={_short_repr(getattr(value, name))}"
+        for name in names
+        if not _is_default(own_fields[name], getattr(value, name))
+    ]
+    return f"{type(value).__name__}({', '.join(shown)})"
+
+
+def _is_default(own: Field[Any], value: object) -> bool:
+    default = own.default if own.default_factory is MISSING else own.default_factory()
+    return value is default or bool(value == default)
+
+
+def _documented(cls: type[Parameterized]) -> str:
+    """The docstring of a class and the list of its parameters, its own ones first."""
+    own = {
+        name: _declared(value)
+        for name, value in vars(cls).items()
+        if isinstance(value, Field) and _KEY in value.metadata
+    }
+    # A class is documented before its own fields are known to the dataclass.
+    declared = own | {name: each for name, each in cls.parameters().items() if name not in own}
+    lines = [
+        textwrap.fill(
+            f"``{name}``: {each.help}; {each.constraint}{_default_text(each)}.",
+            width=96,
+            initial_indent="    ",
+            subsequent_indent="        ",
+            break_on_hyphens=False,
+        )
+        for name, each in declared.items()
+    ]
+    text = (cls.__doc__ or "").rstrip()
+    return "\n".join([text, *(["", "    Parameters:", "", *lines] if lines else []), "    "])
+
+
+def _default_text(declared: Parameter) -> str:
+    if declared.default is MISSING:
+        return ""
+    shown = getattr(declared.default, "__name__", None) or _short_repr(declared.default)
+    return f" (default: {shown})"
