@@ -46,7 +46,7 @@ def sample(size: int, seed: int) -> Treebank:
 def consistent(features: FeatureSet, **options) -> PivotEstimator:
     chosen = {
         "states": (2, 2),
-        "min_pivot_share": 0.1,
+        "min_pivot_frequency": 0.1,
         "iterations": 300,
         "min_count": 1,
         "full_count": 10,
@@ -205,7 +205,7 @@ def test_a_grammar_parses_and_survives_a_file(tmp_path):
         {"dimensions": 0},
         {"matching_iterations": 0},
         {"min_count": 9, "full_count": 3},
-        {"min_pivot_share": -1},
+        {"min_pivot_frequency": -1},
     ],
 )
 def test_impossible_parameters_are_refused(options):

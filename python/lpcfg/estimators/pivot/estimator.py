@@ -57,7 +57,7 @@ class PivotEstimator(ProjectingEstimator):
             Interval(int, 1), "the number of directions of the projections for each state"
         ),
     )
-    min_pivot_share: float = field(
+    min_pivot_frequency: float = field(
         default=0.02,
         metadata=parameter(
             Interval(float, 0),
@@ -152,7 +152,7 @@ class PivotEstimator(ProjectingEstimator):
                     projections.outside[own[symbol], : ranks[symbol]],
                 ),
                 int(largest[symbol]),
-                min_pivot_frequency=self.min_pivot_share,
+                min_pivot_frequency=self.min_pivot_frequency,
                 iterations=self.matching_iterations,
             )
         return result
