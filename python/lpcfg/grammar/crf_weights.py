@@ -39,7 +39,7 @@ def feature_labels(symbols: Sequence[Symbol]) -> FeatureLabels:
     kinds: dict[tuple[int, ...], int] = {}
     kind_of_symbol = []
     for symbol in symbols:
-        plain = (symbol.made, symbol.preterminal, symbol.labels)
+        plain = (symbol.is_binarization, symbol.preterminal, symbol.labels)
         own: list[tuple[object, ...]] = [symbol, plain]
         if symbol.preterminal:
             # A tag is known whatever phrases the word makes up by itself. The core expects it last.
@@ -80,17 +80,17 @@ class CRFWeights:
         if not isinstance(self.prior_weight, (int, float)) or not 0 <= self.prior_weight < np.inf:
             raise GrammarError(f"prior_weight must be a number from 0, not {self.prior_weight!r}")
 
-    def core(self, symbols: Sequence[Symbol]) -> _core.SurfaceModel:
+    def core(self, symbols: Sequence[Symbol]) -> _core.CRFModel:
         """The model for a grammar with these symbols, after all numbers have been checked.
 
         >>> none, weights = np.zeros(0, dtype=np.uint64), np.zeros(8, dtype=np.float32)
         >>> CRFWeights("crf", 1.0, none, weights).core([Symbol(("NP",))])
-        <lpcfg._core.SurfaceModel object at ...>
+        <lpcfg._core.CRFModel object at ...>
         """
         known = feature_labels(symbols)
-        return _core.SurfaceModel(
+        return _core.CRFModel(
             loss=self.loss,
-            base=self.prior_weight,
+            prior_weight=self.prior_weight,
             vocabulary=self.vocabulary,
             kinds=known.kinds,
             label_offsets=known.offsets,

@@ -175,7 +175,7 @@ class Grammar:
         <lpcfg._core.Grammar object at ...>
         """
         for symbol, root in zip(self.symbols, self.roots.tolist(), strict=False):
-            if symbol.made and (root > 0 or symbol.preterminal):
+            if symbol.is_binarization and (root > 0 or symbol.preterminal):
                 raise GrammarError(
                     f"symbol {symbol} is made by binarisation and writes no label: "
                     "it can be neither a root nor a preterminal"
@@ -205,7 +205,7 @@ class Grammar:
         )
 
     @cached_property
-    def crf_core(self) -> _core.SurfaceModel | None:
+    def crf_core(self) -> _core.CRFModel | None:
         """The weights of features ready for parsing, if there are any, after a check.
 
         >>> Grammar.from_string("S -> 'go'").crf_core

@@ -228,7 +228,7 @@ class Parser(SentenceParser):
         self.n_jobs = n_jobs
         core, *others = (grammar.core for grammar in grammars)
         self._core = _core.Parser(
-            core, others, threads=thread_count(n_jobs), surface=self.grammar.crf_core
+            core, others, threads=thread_count(n_jobs), crf=self.grammar.crf_core
         )
 
     @property

@@ -1,7 +1,9 @@
 //! Core errors as the exceptions of `lpcfg.errors`.
 
+use std::fmt::Display;
+
 use pyo3::prelude::*;
-use pyo3::types::PyType;
+use pyo3::types::{PyDict, PyType};
 
 use crate::cancel::Cancelled;
 
@@ -27,13 +29,25 @@ impl Exception {
     }
 
     /// An exception of this class with the given message.
-    pub(super) fn new_err(self, py: Python<'_>, message: impl ToString) -> PyErr {
-        let class = py
-            .import("lpcfg.errors")
-            .and_then(|module| module.getattr(self.name()))
-            .and_then(|class| class.cast_into::<PyType>().map_err(PyErr::from));
-        match class {
-            Ok(class) => PyErr::from_type(class, message.to_string()),
+    pub(super) fn new_err(self, py: Python<'_>, message: impl Display) -> PyErr {
+        self.about(py, message, |_| Ok(()))
+    }
+
+    /// The same, with the attributes that `describe` sets: what the message is about.
+    pub(super) fn about<'py>(
+        self,
+        py: Python<'py>,
+        message: impl Display,
+        describe: impl FnOnce(&Bound<'py, PyDict>) -> PyResult<()>,
+    ) -> PyErr {
+        let build = || {
+            let class = py.import("lpcfg.errors")?.getattr(self.name())?.cast_into::<PyType>()?;
+            let attributes = PyDict::new(py);
+            describe(&attributes)?;
+            class.call((message.to_string(),), Some(&attributes))
+        };
+        match build() {
+            Ok(exception) => PyErr::from_value(exception),
             Err(error) => error,
         }
     }
@@ -47,5 +61,51 @@ pub(super) trait IntoPyErr {
 impl IntoPyErr for Cancelled {
     fn into_py_err(self, py: Python<'_>) -> PyErr {
         Exception::Internal.new_err(py, self)
+    }
+}
+
+/// An argument that cannot be used, raised as an `InputError`.
+#[derive(Debug)]
+pub(super) struct ArgumentError {
+    argument: String,
+    message: String,
+}
+
+impl ArgumentError {
+    pub(super) fn new(argument: impl ToString, message: impl ToString) -> Self {
+        Self { argument: argument.to_string(), message: message.to_string() }
+    }
+}
+
+impl IntoPyErr for ArgumentError {
+    fn into_py_err(self, py: Python<'_>) -> PyErr {
+        Exception::Input
+            .about(py, self.message, |attributes| attributes.set_item("argument", self.argument))
+    }
+}
+
+impl From<ArgumentError> for PyErr {
+    fn from(error: ArgumentError) -> Self {
+        Python::attach(|py| error.into_py_err(py))
+    }
+}
+
+/// Any error on its way to Python, where the interpreter lock is not held yet.
+pub(super) struct Failure(Box<dyn FnOnce(Python<'_>) -> PyErr + Send>);
+
+impl Failure {
+    pub(super) fn into_py_err(self, py: Python<'_>) -> PyErr {
+        (self.0)(py)
+    }
+
+    /// A state that only a bug of the core can lead to.
+    pub(super) fn internal(message: impl Display + Send + 'static) -> Self {
+        Self(Box::new(move |py| Exception::Internal.new_err(py, message)))
+    }
+}
+
+impl<E: IntoPyErr + Send + 'static> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self(Box::new(move |py| error.into_py_err(py)))
     }
 }

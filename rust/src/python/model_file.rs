@@ -215,7 +215,11 @@ impl IntoPyErr for Error {
                 Some(code) => Ok(code),
                 None => return PyOSError::new_err(self.to_string()),
             },
-            _ => return Exception::ModelFile.new_err(py, self),
+            problem => {
+                return Exception::ModelFile.about(py, problem, |attributes| {
+                    attributes.set_item("path", self.path.as_os_str())
+                });
+            }
         };
         let reason = |code: i32| py.import("os")?.getattr("strerror")?.call1((code,));
         match code.and_then(|code| Ok((code, reason(code)?.unbind()))) {
