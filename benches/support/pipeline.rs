@@ -10,7 +10,7 @@ pub const TRANSFORM: TransformOptions = TransformOptions {
     horizontal: Some(1),
     vertical: 1,
     annotate: Annotate {
-        made: false,
+        binarization_nodes: false,
         preterminals: false,
     },
     collapse: Collapse {

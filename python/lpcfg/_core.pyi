@@ -7,8 +7,13 @@ from typing import Any, TypeAlias, final
 import numpy as np
 import numpy.typing as npt
 
+from lpcfg.treebank.cleaning import Cleaning
+from lpcfg.treebank.transform import Transform
+
 __all__ = [
     "BracketReader",
+    "CRFModel",
+    "CRFTrainer",
     "Grammar",
     "HiddenMarkovModel",
     "LatentTrees",
@@ -17,18 +22,16 @@ __all__ = [
     "Parser",
     "SecondOrderModel",
     "Sequences",
-    "SurfaceModel",
-    "SurfaceTrainer",
     "__version__",
     "candidate_features",
     "clean_forest",
     "crf_template_version",
+    "crf_vocabulary",
     "decode_spans",
     "invert_table",
     "model_file_bytes",
     "nearest_mixtures",
     "span_marginals",
-    "surface_vocabulary",
     "transform_forest",
     "write_model_file",
 ]
@@ -124,7 +127,7 @@ class Parser:
         others: Sequence[Grammar],
         *,
         threads: int,
-        surface: SurfaceModel | None = None,
+        crf: CRFModel | None = None,
     ) -> Parser: ...
     def analyze(
         self,
@@ -143,38 +146,36 @@ class Parser:
     ) -> dict[str, npt.NDArray[Any]]:
         """Parse sentences given as ids of words, of tags or of both, one after the other.
 
-        A parser that has features needs the words as they are written, too. Returns a dictionary
-        of arrays, read by `lpcfg.parsing.parser`.
+        A parser with a conditional random field needs the words as they are written, too. Returns
+        a dictionary of arrays, read by `lpcfg.parsing.parser`.
         """
 
-# Features of the words at the borders of spans
+# Conditional random fields
 
 @final
-class SurfaceModel:
-    """Weights of features, and what is needed to find features."""
+class CRFModel:
+    """The weights of a conditional random field, and what is needed to find features."""
 
     def __new__(
         cls,
         *,
         loss: str,
-        base: float,
+        prior_weight: float,
         vocabulary: npt.NDArray[np.uint64],
         kinds: npt.NDArray[np.uint32],
         label_offsets: npt.NDArray[np.uint32],
         labels: npt.NDArray[np.uint32],
         weights: npt.NDArray[np.float32],
-    ) -> SurfaceModel: ...
+    ) -> CRFModel: ...
 
-def surface_vocabulary(
-    words: Sequence[str], counts: npt.NDArray[np.uint32]
-) -> npt.NDArray[np.uint64]:
+def crf_vocabulary(words: Sequence[str], counts: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint64]:
     """The hashes of frequent words and suffixes, given words with the numbers of their uses."""
 
 @final
-class SurfaceTrainer:
-    """Weights on their way."""
+class CRFTrainer:
+    """Learns the weights of a conditional random field; several threads may share it."""
 
-    def __new__(cls, model: SurfaceModel, threads: int) -> SurfaceTrainer: ...
+    def __new__(cls, model: CRFModel, threads: int) -> CRFTrainer: ...
     def add(
         self,
         grammar: Grammar,
@@ -200,8 +201,8 @@ class SurfaceTrainer:
         self,
         order: npt.NDArray[np.int64],
         *,
-        rate: float,
-        damping: float,
+        learning_rate: float,
+        initial_accumulator: float,
         penalty: float,
         batch: int,
     ) -> float:
@@ -333,51 +334,48 @@ _TableColumns: TypeAlias = tuple[
 ]
 _SymbolParts: TypeAlias = tuple[Sequence[str], Sequence[str], Sequence[str] | None, bool]
 
+_Table: TypeAlias = tuple[
+    _TableColumns, list[tuple[list[str], list[str], list[str] | None, bool]], list[str]
+]
+
 @final
 class BracketReader:
-    """A streaming reader of bracketed trees."""
+    """A streaming reader of bracketed trees, which several threads may share."""
 
     def __new__(cls, keep_empty: bool, skip_malformed: bool) -> BracketReader: ...
-    def start(self, source: str) -> None:
-        """Name the source that is fed next; errors begin with its name."""
+    def feed(self, source: str, chunk: bytes) -> None:
+        """Read a chunk of a source, which errors name as their file."""
 
-    def feed(self, chunk: bytes) -> None:
-        """Read a chunk of the source."""
+    def read(self, source: str, chunk: bytes) -> _ForestColumns:
+        """Read a chunk of a source, and hand over the trees completed since the last call."""
 
-    def finish(self) -> None:
-        """End the source."""
+    def finish(self, source: str) -> tuple[list[str], int]:
+        """End a source.
+
+        Returns the errors of the trees dropped from it, the first of them, and the number of trees
+        dropped from all sources so far.
+        """
 
     def take(self) -> _ForestColumns:
         """Hand over the trees completed since the last call."""
 
-    def take_errors(self) -> list[str]:
-        """Hand over the errors of trees dropped since the last call: the first of them."""
+    def take_table(self, cleaning: Cleaning | None, transform: Transform) -> tuple[_Table, int]:
+        """Hand over the trees completed since the last call, cleaned and transformed.
 
-    @property
-    def skipped(self) -> int:
-        """How many malformed trees were dropped so far."""
+        Trees without nodes are left out; their number comes second.
+        """
 
-def clean_forest(
-    forest: _ForestColumns,
-    function_tags: str,
-    remove_empty: bool,
-    merge_repeated: bool,
-    root_label: str | None,
-) -> _ForestColumns:
+def clean_forest(forest: _ForestColumns, cleaning: Cleaning) -> _ForestColumns:
     """Remove from trees what a grammar should not learn."""
 
 def transform_forest(
-    forest: _ForestColumns,
-    binarize: str,
-    horizontal: int | None,
-    vertical: int,
-    annotate_made: bool,
-    annotate_preterminals: bool,
-    collapse_root: bool,
-    collapse_inside: bool,
-    collapse_preterminals: bool,
-) -> tuple[_TableColumns, list[_SymbolParts], list[str]]:
-    """Binarise, markovise and collapse: the node table, its symbols and its words."""
+    forest: _ForestColumns, cleaning: Cleaning | None, transform: Transform
+) -> _Table:
+    """Clean trees, if asked to, then binarise, markovise and collapse them.
+
+    Returns the columns of the node table, its symbols and its words. Trees without nodes are left
+    out.
+    """
 
 def invert_table(
     table: tuple[
@@ -447,7 +445,7 @@ def nearest_mixtures(
 
 @final
 class PairCounts:
-    """How often words were seen after others, with a pool of threads to work on it."""
+    """Counts of word pairs, with a pool of threads."""
 
     def __new__(
         cls,

@@ -21,9 +21,9 @@ fn pair_counts(table: &[Vec<u8>]) -> PairCounts {
             seconds.push(second as u32);
             counts.push(f32::from(count));
         }
-        offsets.push(seconds.len() as i64);
+        offsets.push(seconds.len());
     }
-    PairCounts::new(&offsets, &seconds, &counts, table[0].len()).unwrap()
+    PairCounts::new(offsets, &seconds, &counts, table[0].len()).unwrap()
 }
 
 /// Split the values into factors that are distributions.
@@ -106,15 +106,15 @@ proptest! {
 
 #[test]
 fn columns_are_checked() {
-    let error = |offsets: &[i64], seconds: &[u32], counts: &[f32]| {
-        PairCounts::new(offsets, seconds, counts, 2).unwrap_err()
+    let error = |offsets: &[usize], seconds: &[u32], counts: &[f32]| {
+        PairCounts::new(offsets.to_vec(), seconds, counts, 2).unwrap_err()
     };
     assert_eq!(error(&[], &[0], &[1.0]), PairCountsError::Offsets(1));
     assert_eq!(error(&[0, 2, 1], &[0], &[1.0]), PairCountsError::Offsets(1));
     assert_eq!(error(&[0, 1], &[2], &[1.0]), PairCountsError::Word { word: 2, words: 2 });
     assert_eq!(error(&[0, 1], &[1], &[0.0]), PairCountsError::Count);
     assert_eq!(error(&[0, 1], &[1], &[]), PairCountsError::Lengths { seconds: 1, counts: 0 });
-    let counts = PairCounts::new(&[0, 1], &[1], &[1.0], 2).unwrap();
+    let counts = PairCounts::new(vec![0, 1], &[1], &[1.0], 2).unwrap();
     let factors = Factors { states: 2, firsts: &[0.5, 0.5], seconds: &[1.0] };
     assert!(matches!(
         counts.step(factors, true, &Cancel::new()),
@@ -124,7 +124,7 @@ fn columns_are_checked() {
 
 #[test]
 fn a_raised_flag_stops_the_work() {
-    let counts = PairCounts::new(&[0, 1], &[0], &[1.0], 1).unwrap();
+    let counts = PairCounts::new(vec![0, 1], &[0], &[1.0], 1).unwrap();
     let cancel = Cancel::new();
     cancel.cancel();
     let factors = Factors { states: 1, firsts: &[1.0], seconds: &[1.0] };

@@ -184,7 +184,7 @@ def test_a_file_with_latent_states_in_the_old_form_is_refused(backbone, tmp_path
         for name, kind in kinds.items()
         if name != "unary_rules"
     }
-    arrays["latent.emissions"] = arrays.pop("latent.profiles")
+    arrays["latent.emissions"] = arrays.pop("latent.emission_ratios")
     arrays["unary_rules"] = backbone.unary_rules
     write_model_file(path, arrays, json.loads(file.json))
     with pytest.raises(ModelFileError, match="no longer read; train the model again"):

@@ -1,5 +1,6 @@
 """Reading: every kind of source, every kind of mistake, lazily and all at once."""
 
+import errno
 import gzip
 import io
 import re
@@ -100,16 +101,32 @@ def test_standard_input(monkeypatch):
 
 @pytest.mark.parametrize(
     ("name", "message"),
-    [
-        ("missing.mrg", "missing.mrg: no such file or folder"),
-        ("*.missing", "*.missing: no file matches this pattern"),
-        ("folder", "folder: no files of trees in this folder (*.mrg, "),
-    ],
+    [("missing.mrg", "No such file or directory"), ("*.missing", "no file matches this pattern")],
 )
-def test_what_is_not_there_is_named_at_once(tmp_path, name, message):
-    (tmp_path / "folder").mkdir()
-    with pytest.raises(TreebankError, match=re.escape(message)):
-        read_trees(str(tmp_path / name))
+def test_a_missing_file_is_named_at_once(tmp_path, name, message):
+    path = str(tmp_path / name)
+    with pytest.raises(FileNotFoundError, match=message) as caught:
+        read_trees(path)
+    assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, path)
+
+
+def test_a_folder_without_trees_is_named_at_once(tmp_path):
+    message = re.escape(f"{tmp_path}: no files of trees in this folder (*.mrg, ")
+    with pytest.raises(TreebankError, match=message) as caught:
+        read_trees(tmp_path)
+    assert caught.value.file == str(tmp_path)
+
+
+def test_what_the_system_refuses_stays_an_error_of_the_system():
+    class Broken(io.RawIOBase):
+        name = "broken.mrg"
+
+        def read(self, size=-1):
+            raise OSError(errno.EIO, "Input/output error")
+
+    with pytest.raises(OSError, match="Input/output error") as caught:
+        texts(Broken())
+    assert (caught.value.errno, caught.value.filename) == (errno.EIO, "broken.mrg")
 
 
 @pytest.mark.parametrize(
@@ -132,6 +149,7 @@ def test_what_is_not_trees_is_named(tmp_path, content, message):
     with pytest.raises(TreebankError, match=re.escape(message)) as caught:
         texts(path)
     assert str(caught.value).startswith(f"{path}:")
+    assert caught.value.file == str(path)
 
 
 def test_text_streams_are_refused():
@@ -153,8 +171,19 @@ def test_text_streams_are_refused():
     ],
 )
 def test_mistakes_are_named_with_their_place(text, where_and_why):
-    with pytest.raises(TreebankError, match=re.escape(f"<stream>:{where_and_why}")):
+    with pytest.raises(TreebankError, match=re.escape(f"<stream>:{where_and_why}")) as caught:
         texts(stream(text))
+    error = caught.value
+    assert f"{error.file}:{error.line}:{error.column}:" == f"<stream>:{where_and_why.split()[0]}"
+
+
+def test_errors_in_files_say_how_to_leave_malformed_trees_out(tmp_path):
+    path = tmp_path / "odd.mrg"
+    path.write_text("(A a)\n(B)")
+    with pytest.raises(TreebankError, match=r'; on_error="skip" .* leaves malformed') as caught:
+        texts(path)
+    error = caught.value
+    assert (error.file, error.line, error.column) == (str(path), 2, 1)
 
 
 def test_a_bracket_missing_in_an_earlier_line_is_hinted_at():

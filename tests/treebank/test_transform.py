@@ -118,7 +118,7 @@ def test_symbols_are_as_defined(forest, transform):
     bank = transform.apply(forest)
     for symbol in bank.symbols:
         assert len(symbol.ancestors) <= transform.vertical
-        if symbol.made:
+        if symbol.is_binarization:
             assert len(symbol.labels) == 1
             assert not symbol.preterminal
             assert transform.horizontal is None or len(symbol.siblings) <= transform.horizontal
@@ -140,10 +140,10 @@ def test_options_go_through_json(transform):
     [
         ({"binarize": "up"}, "binarize must be 'left' or 'right', not 'up'"),
         ({"annotate": "none"}, "annotate must be 'original' or 'all'"),
-        ({"vertical": -1}, "vertical must be a whole number from 0, not -1"),
-        ({"vertical": None}, "vertical must be a whole number"),
-        ({"horizontal": 0.5}, "horizontal must be a whole number from 0, or None, not 0.5"),
-        ({"horizontal": True}, "horizontal must be a whole number"),
+        ({"vertical": -1}, "vertical must be an integer from 0, not -1"),
+        ({"vertical": None}, "vertical must be an integer"),
+        ({"horizontal": 0.5}, "horizontal must be an integer from 0, or None, not 0.5"),
+        ({"horizontal": True}, "horizontal must be an integer"),
     ],
 )
 def test_wrong_options_are_named(options, message):

@@ -28,7 +28,8 @@ def test_columns_of_a_small_tree():
         [
             Tree.from_string("(UH yes)"),
             Tree.from_string("(S (NP (DT the) (JJ old) (NN boat)) (VBD sank))"),
-        ]
+        ],
+        cleaning=False,
     )
     assert [str(bank.symbols[symbol]) for symbol in bank.symbol] == [
         "UH",
@@ -70,8 +71,9 @@ def test_options_reach_the_trees():
 
 
 def test_malformed_trees_raise_or_are_skipped():
-    with pytest.raises(TreebankError, match="<stream>:1:7: a node without a word"):
+    with pytest.raises(TreebankError, match="<stream>:1:7: a node without a word") as caught:
         Treebank.read(io.BytesIO(b"(A a) (B)"))
+    assert (caught.value.file, caught.value.line, caught.value.column) == ("<stream>", 1, 7)
     report = ReadReport()
     assert len(Treebank.read(io.BytesIO(b"(A a) (B)"), on_error="skip", report=report)) == 1
     assert report.skipped == 1
@@ -95,22 +97,42 @@ def test_files_and_trees_give_the_same_table(forest):
     read = Treebank.read(io.BytesIO(text), cleaning=cleaning)
     built = Treebank.from_trees(forest, cleaning=cleaning)
     assert read.trees() == built.trees() == kept
-    assert read.digest == built.digest == Treebank.from_trees(kept).digest
+    assert read.digest == built.digest == Treebank.from_trees(kept, cleaning=False).digest
+
+
+def test_trees_are_cleaned_unless_that_is_switched_off():
+    text = "(S (NP-SBJ (PRP we)) (VP (VBP sing) (NP (-NONE- *))))"
+    trace = "(NP (-NONE- *))"
+    forest = [Tree.from_string(text), Tree.from_string(trace)]
+    content = f"{text}\n{trace}".encode()
+    cleaned = ["(ROOT (S (NP (PRP we)) (VP (VBP sing))))"]
+    for cleaning, kept, expected in (
+        (None, Cleaning(), cleaned),
+        (Cleaning(), Cleaning(), cleaned),
+        (False, None, [text, trace]),
+    ):
+        for bank in (
+            Treebank.from_trees(forest, cleaning=cleaning),
+            Treebank.read(io.BytesIO(content), cleaning=cleaning),
+        ):
+            assert [str(tree) for tree in bank.trees()] == expected
+            assert bank.cleaning == kept
+            assert bank.provenance["cleaning"] == ({} if kept is None else kept.to_dict())
 
 
 @given(FORESTS)
 def test_sentences_are_those_of_the_trees(forest):
-    bank = Treebank.from_trees(forest)
+    bank = Treebank.from_trees(forest, cleaning=False)
     assert bank.sentences() == [(tree.words(), tree.tags()) for tree in forest]
 
 
 @given(FORESTS, st.data())
 def test_subsets_are_tables_of_their_own(forest, data):
     chosen = data.draw(st.lists(st.integers(0, len(forest) - 1), max_size=6))
-    bank = Treebank.from_trees(forest)
+    bank = Treebank.from_trees(forest, cleaning=False)
     subset = bank.subset(chosen)
     assert subset.trees() == [forest[number] for number in chosen]
-    expected = Treebank.from_trees(forest[number] for number in chosen)
+    expected = Treebank.from_trees((forest[number] for number in chosen), cleaning=False)
     for name in ("left", "right", "parent", "start", "end", "tree_offsets"):
         found = getattr(subset, name)
         assert found.dtype == getattr(bank, name).dtype
@@ -126,8 +148,8 @@ def test_subsets_of_trees_that_are_not_there(numbers):
 
 @given(trees(), trees())
 def test_digests_tell_trees_apart(one, other):
-    same = Treebank.from_trees([one]).digest == Treebank.from_trees([other]).digest
-    assert same == (one == other)
+    digests = {Treebank.from_trees([tree], cleaning=False).digest for tree in (one, other)}
+    assert (len(digests) == 1) == (one == other)
 
 
 def test_digests_depend_on_the_transform():

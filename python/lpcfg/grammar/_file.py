@@ -22,9 +22,9 @@ _LATENT_TYPES = {
     "binary": np.float32,
     "binary_counts": np.uint32,
     "binary_positions": np.uint32,
-    "profiles": np.float32,
-    "profile_symbols": np.uint32,
-    "entry_profiles": np.uint32,
+    "emission_ratios": np.float32,
+    "ratio_symbols": np.uint32,
+    "entry_ratios": np.uint32,
     "tag_emissions": np.float32,
 }
 
@@ -89,7 +89,7 @@ def _latent_states(file: ModelFile, document: Document) -> LatentStates:
     arrays = {
         name: file.array(f"latent.{name}", dtype, (None,)) for name, dtype in _LATENT_TYPES.items()
     }
-    return LatentStates.from_arrays(document["latent"], arrays)
+    return LatentStates(document["latent"], **arrays)
 
 
 def _crf_weights(file: ModelFile, document: Document) -> CRFWeights:

@@ -43,7 +43,7 @@ def feature_labels(symbols: Sequence[Symbol]) -> FeatureLabels:
     kinds: dict[tuple[int, ...], int] = {}
     kind_of_symbol = []
     for symbol in symbols:
-        plain = (symbol.made, symbol.preterminal, symbol.labels)
+        plain = (symbol.is_binarization, symbol.preterminal, symbol.labels)
         own: list[tuple[object, ...]] = [symbol, plain]
         if symbol.preterminal:
             # The tag alone, whatever unary chain is above it. The core expects it last.
@@ -90,17 +90,17 @@ class CRFWeights:
         used = f"{np.count_nonzero(self.weights)} of {len(self.weights)} weights are not zero"
         return f"<CRFWeights: {self.loss} loss, prior weight {self.prior_weight:g}, {used}>"
 
-    def core(self, symbols: Sequence[Symbol]) -> _core.SurfaceModel:
+    def core(self, symbols: Sequence[Symbol]) -> _core.CRFModel:
         """The CRF of a grammar with these symbols, ready for parsing; its arrays are checked first.
 
         >>> none, weights = np.zeros(0, dtype=np.uint64), np.zeros(8, dtype=np.float32)
         >>> CRFWeights("crf", 1.0, none, weights).core([Symbol(("NP",))])
-        <lpcfg._core.SurfaceModel object at ...>
+        <lpcfg._core.CRFModel object at ...>
         """
         known = feature_labels(symbols)
-        return _core.SurfaceModel(
+        return _core.CRFModel(
             loss=self.loss,
-            base=self.prior_weight,
+            prior_weight=self.prior_weight,
             vocabulary=self.vocabulary,
             kinds=known.kinds,
             label_offsets=known.offsets,

@@ -211,7 +211,7 @@ class Grammar:
         <lpcfg._core.Grammar object at ...>
         """
         for symbol, root in zip(self.symbols, self.roots.tolist(), strict=False):
-            if symbol.made and (root > 0 or symbol.preterminal):
+            if symbol.is_binarization and (root > 0 or symbol.preterminal):
                 raise GrammarError(
                     f"symbol {symbol} is made by binarisation and writes no label: "
                     "it can be neither a root nor a preterminal"
@@ -241,7 +241,7 @@ class Grammar:
         )
 
     @cached_property
-    def crf_core(self) -> _core.SurfaceModel | None:
+    def crf_core(self) -> _core.CRFModel | None:
         """The CRF ready for parsing, if the grammar has one; its arrays are checked first.
 
         >>> Grammar.from_string("S -> 'go'").crf_core is None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -15,13 +14,6 @@ from lpcfg.errors import GrammarError, InputError
 __all__ = ["Kind", "LatentStates", "StoredTensors", "refuse_unary_rules", "store_tensors"]
 
 Kind = Literal["linear", "probabilistic"]
-
-# The names that some arrays have in model files and in the core.
-_STORED_NAMES = {
-    "emission_ratios": "profiles",
-    "ratio_symbols": "profile_symbols",
-    "entry_ratios": "entry_profiles",
-}
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,18 +90,7 @@ class LatentStates:
         ['states', 'roots', 'binary']
         """
         names = [field.name for field in fields(self)[1:]]
-        return {_STORED_NAMES.get(name, name): getattr(self, name) for name in names}
-
-    @classmethod
-    def from_arrays(cls, kind: Kind, arrays: Mapping[str, NDArray[Any]]) -> LatentStates:
-        """The inverse of :attr:`arrays`.
-
-        >>> none = np.zeros(0, dtype=np.float32)
-        >>> LatentStates.from_arrays("linear", LatentStates("linear", *[none] * 9).arrays).size
-        0
-        """
-        names = [field.name for field in fields(cls)[1:]]
-        return cls(kind, **{name: arrays[_STORED_NAMES.get(name, name)] for name in names})
+        return {name: getattr(self, name) for name in names}
 
     @property
     def size(self) -> int:

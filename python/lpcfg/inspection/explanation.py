@@ -73,7 +73,7 @@ def find_symbol(grammar: Grammar, name: str) -> tuple[int, list[str]]:
     having = [
         number
         for number in np.argsort(-weights, kind="stable").tolist()
-        if name in grammar.symbols[number].labels and not grammar.symbols[number].made
+        if name in grammar.symbols[number].labels and not grammar.symbols[number].is_binarization
     ]
     if not having:
         raise InputError(

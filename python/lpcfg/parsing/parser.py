@@ -122,7 +122,7 @@ class Parser(BaseParser):
             first.core,
             [grammar.core for grammar in others],
             threads=thread_count(self.n_jobs),
-            surface=first.crf_core,
+            crf=first.crf_core,
         )
 
     @classmethod

@@ -109,7 +109,7 @@ class Reranker(BaseParser):
             start, end = (len(trees) * bound // self.folds for bound in (fold, fold + 1))
             others = Treebank.from_trees(
                 trees[:start] + trees[end:],
-                cleaning=treebank.cleaning,
+                cleaning=treebank.cleaning or False,
                 transform=treebank.transform,
             )
             self._use(self._learn(others), classes)

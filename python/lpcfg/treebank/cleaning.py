@@ -19,19 +19,20 @@ FunctionTags = Literal["phrases", "all", "keep"]
 
 @dataclass(frozen=True, slots=True)
 class Cleaning:
-    """Which steps of cleaning are taken; all of them by default.
+    """The steps of cleaning; all of them by default.
 
-    ``function_tags``: cut what follows the first ``-`` or ``=`` in the labels of ``"phrases"``, of
-    ``"all"`` nodes, or ``"keep"`` it. Tags of words are left alone by default, because many tag
-    sets have hyphens in them. Labels like ``-LRB-`` always stay whole.
+    ``function_tags``: cut function tags and indices, which follow the first ``-`` or ``=`` of a
+    label, from the labels of ``"phrases"`` (default), of ``"all"`` nodes, or ``"keep"`` them. Tags
+    of words are left alone by default, because many tag sets have hyphens in them. Labels like
+    ``-LRB-`` always stay whole.
 
-    ``remove_empty``: remove traces (``-NONE-``) and phrases in which nothing is left.
+    ``remove_empty``: remove traces (``-NONE-``), and phrases that have no words left.
 
-    ``merge_repeated``: make one node of a node and its only child if they have the same label.
+    ``merge_repeated``: merge a node with its only child if both have the same label.
 
-    ``root_label``: give every tree exactly one root of this label. Roots called ROOT, TOP, S1 or
-    nothing at all are renamed, any other gets a parent. With None, roots stay, except that one
-    without a label is dropped if it has one child.
+    ``root_label``: give every tree exactly one root of this label. A root with the label ROOT, TOP
+    or S1, or without a label, is renamed; any other gets a parent. With None, roots stay as they
+    are, except that a root without a label is dropped if it has one child.
 
     >>> tree = Tree.from_string("( (S (NP-SBJ (PRP we)) (VP (VBP sing) (NP (-NONE- *)))))")
     >>> print(Cleaning().clean(tree))
@@ -46,34 +47,37 @@ class Cleaning:
     def __post_init__(self) -> None:
         if self.function_tags not in get_args(FunctionTags):
             choices = ", ".join(map(repr, get_args(FunctionTags)))
-            raise InputError(f"function_tags must be one of {choices}, not {self.function_tags!r}")
+            raise InputError(
+                f"function_tags must be one of {choices}, not {self.function_tags!r}",
+                argument="function_tags",
+            )
         for name in ("remove_empty", "merge_repeated"):
             if not isinstance(getattr(self, name), bool):
-                raise InputError(f"{name} must be True or False, not {getattr(self, name)!r}")
+                raise InputError(
+                    f"{name} must be True or False, not {getattr(self, name)!r}", argument=name
+                )
         if self.root_label is not None and not isinstance(self.root_label, str):
-            raise InputError(f"root_label must be a string or None, not {self.root_label!r}")
+            raise InputError(
+                f"root_label must be a string or None, not {self.root_label!r}",
+                argument="root_label",
+            )
         if self.root_label == "":
-            raise InputError("root_label must not be empty; None leaves roots as they are")
+            raise InputError(
+                "root_label must not be empty; None leaves roots as they are",
+                argument="root_label",
+            )
 
     def apply(self, forest: Forest) -> Forest:
-        """Clean every tree. One in which nothing is left becomes an empty tree.
+        """Clean every tree. A tree that has no nodes left becomes an empty tree.
 
         >>> forest = Forest.from_trees([Tree.from_string("(NP-1 (NN rain))")])
         >>> [str(tree) for tree in Cleaning().apply(forest).trees()]
         ['(ROOT (NP (NN rain)))']
         """
-        return Forest(
-            *clean_forest(
-                forest.columns,
-                self.function_tags,
-                self.remove_empty,
-                self.merge_repeated,
-                self.root_label,
-            )
-        )
+        return Forest(*clean_forest(forest.columns, self))
 
     def clean(self, tree: Tree) -> Tree | None:
-        """Clean one tree; None if nothing is left of it.
+        """Clean one tree; None if it has no nodes left.
 
         >>> Cleaning().clean(Tree.from_string("(NP (-NONE- *))")) is None
         True
@@ -81,7 +85,7 @@ class Cleaning:
         return next(self.apply(Forest.from_trees([tree])).trees())
 
     def to_dict(self) -> dict[str, Any]:
-        """The options as JSON can hold them.
+        """The options as a dictionary that JSON can represent.
 
         >>> Cleaning.from_dict(Cleaning(root_label="TOP").to_dict()).root_label
         'TOP'

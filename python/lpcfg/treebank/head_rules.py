@@ -84,8 +84,8 @@ class HeadRules:
     ) -> NDArray[np.int64]:
         """The head child of each node of a binary table, -1 for preterminals.
 
-        ``levels`` are the nodes of each depth, roots first. A node that binarisation made stands
-        for the children it covers: it competes with the best of them.
+        ``levels`` are the nodes of each depth, roots first. A binarisation node ranks as the best
+        of the children it covers.
 
         >>> from lpcfg import Tree
         >>> from lpcfg.estimators.features._tree_nodes import levels
@@ -102,16 +102,16 @@ class HeadRules:
         symbol = treebank.symbol
         top = np.array([tops.index(s.labels[0]) for s in symbols])[symbol]
         bottom = np.array([parents.index(s.labels[-1]) for s in symbols])[symbol]
-        made = np.array([s.made for s in symbols])[symbol]
+        binarization = np.array([s.is_binarization for s in symbols])[symbol]
 
-        # The step at which a node is found as a child, and, for made nodes, its best child is.
+        # The step of the search that finds the best child of each node.
         best = np.zeros(len(symbol), dtype=np.int64)
         head = treebank.left.astype(np.int64)
         for nodes in reversed(levels):
             pairs = nodes[treebank.right[nodes] >= 0]
             left, right, label = treebank.left[pairs], treebank.right[pairs], bottom[pairs]
-            rank_left = np.where(made[left], best[left], step[label, top[left]])
-            rank_right = np.where(made[right], best[right], step[label, top[right]])
+            rank_left = np.where(binarization[left], best[left], step[label, top[left]])
+            rank_right = np.where(binarization[right], best[right], step[label, top[right]])
             tie = (rank_left == rank_right) & from_right[label, rank_left]
             take_right = (rank_right < rank_left) | tie
             head[pairs] = np.where(take_right, right, left)

@@ -64,19 +64,17 @@ def _run_over_lines(lines: list[bytes]) -> bool:
 
 def _trees_by_line(lines: Iterable[bytes], name: str) -> Iterator[tuple[Tree, ...]]:
     reader = BracketReader(True, False)
-    reader.start(name)
     for line in lines:
-        reader.feed(line)
-        yield tuple(tree for tree in Forest(*reader.take()).trees() if tree is not None)
-    reader.finish()
+        forest = Forest(*reader.read(name, line))
+        yield tuple(tree for tree in forest.trees() if tree is not None)
+    reader.finish(name)
 
 
 def _trees_one_by_one(lines: Iterable[bytes], name: str) -> Iterator[tuple[Tree, ...]]:
     reader = BracketReader(True, False)
-    reader.start(name)
     for line in lines:
-        reader.feed(line)
-    reader.finish()
+        reader.feed(name, line)
+    reader.finish(name)
     yield from (() if tree is None else (tree,) for tree in Forest(*reader.take()).trees())
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import itertools
 import os
@@ -21,17 +22,19 @@ Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 Sources: TypeAlias = Source | Iterable[Source]
 
 EXTENSIONS = (".mrg", ".ptb", ".txt", ".bracket", ".penn")
-"""What files of trees are called within folders, possibly followed by ``.gz``."""
+"""The endings of files of trees within folders, with or without ``.gz``."""
 
 _CHUNK = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _HEAD = 9
-"""How many bytes it takes to tell the kind of a file; few, not to hold up what is typed."""
+"""The number of bytes that tell the kind of a file; few, so that typed trees are not held up."""
 
 
 def find_sources(sources: Sources) -> list[Source]:
-    """Files for everything that was named, in order; those of folders and patterns sorted.
+    """The files of all sources, in order; those of folders and patterns are sorted.
+
+    A file or a folder that does not exist raises a FileNotFoundError.
 
     >>> find_sources("-")
     ['-']
@@ -56,7 +59,9 @@ def _find(name: str) -> list[Source]:
         )
         if not inside:
             known = ", ".join(f"*{extension}" for extension in EXTENSIONS)
-            raise TreebankError(f"{name}: no files of trees in this folder ({known}, or with .gz)")
+            raise TreebankError(
+                f"no files of trees in this folder ({known}, or with .gz)", file=name
+            )
         return [str(file) for file in inside]
     if path.exists():
         return [name]
@@ -65,13 +70,13 @@ def _find(name: str) -> list[Source]:
         found = glob.iglob(name, recursive=True)  # noqa: PTH207
         matches = sorted(match for match in found if Path(match).is_file())
         if not matches:
-            raise TreebankError(f"{name}: no file matches this pattern")
+            raise FileNotFoundError(errno.ENOENT, "no file matches this pattern", name)
         return list(matches)
-    raise TreebankError(f"{name}: no such file or folder")
+    raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
 
 
 def source_name(source: Source) -> str:
-    """What errors call a source.
+    """The name of a source in errors.
 
     >>> source_name("-"), source_name("a.mrg")
     ('<stdin>', 'a.mrg')
@@ -112,7 +117,9 @@ def _raw_chunks(source: Source, name: str) -> Iterator[bytes]:
             with Path(source).open("rb") as stream:
                 yield from _stream_chunks(stream, name)
     except OSError as error:
-        raise TreebankError(f"{name}: {error.strerror or error}") from error
+        # Only opening a file sets the name; reading it does not.
+        error.filename = error.filename or name
+        raise
 
 
 def _stream_chunks(stream: BinaryIO, name: str) -> Iterator[bytes]:
@@ -120,7 +127,7 @@ def _stream_chunks(stream: BinaryIO, name: str) -> Iterator[bytes]:
     read = getattr(stream, "read1", stream.read)
     while chunk := read(_CHUNK):
         if not isinstance(chunk, bytes):
-            raise InputError(f"{name}: open the file in binary mode")
+            raise InputError(f"{name}: open the file in binary mode", argument="sources")
         yield chunk
 
 
@@ -150,18 +157,19 @@ def _gunzip(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
                     rest = member.unused_data.lstrip(b"\0")
                     member = zlib.decompressobj(wbits=31)
     except zlib.error as error:
-        raise TreebankError(f"{name}: damaged gzip file ({error})") from error
+        raise TreebankError(f"damaged gzip file ({error})", file=name) from error
     if not complete:
-        raise TreebankError(f"{name}: the gzip file is cut short")
+        raise TreebankError("the gzip file is cut short", file=name)
 
 
 def _check_head(head: bytes, name: str) -> None:
     if head.startswith(_UTF16_MARKS) or b"(\0" in head or b"\0(" in head:
         raise TreebankError(
-            f"{name}: this is UTF-16 text; convert it to UTF-8 first, for example with "
-            "iconv -f UTF-16 -t UTF-8"
+            "this is UTF-16 text; convert it to UTF-8 first, for example with "
+            "iconv -f UTF-16 -t UTF-8",
+            file=name,
         )
     if b"\0" in head:
         # A model starts with the length of its header, eight bytes, and the header, JSON.
         kind = "a model" if head[8:9] == b"{" else "a binary file"
-        raise TreebankError(f"{name}: this is {kind}, not bracketed trees in UTF-8")
+        raise TreebankError(f"this is {kind}, not bracketed trees in UTF-8", file=name)

@@ -1,4 +1,4 @@
-"""What the nodes of transformed trees are called."""
+"""The symbols of the nodes of transformed trees."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ __all__ = ["Symbol"]
 
 
 class Symbol(NamedTuple):
-    """The name of a node in a transformed tree, kept in parts so that labels may hold anything.
+    """The name of a node in a transformed tree, in parts, so that labels may have any character.
 
-    ``labels`` are those of a collapsed unary chain from top to bottom; for a preterminal the last
-    one is the tag. ``ancestors`` are the labels of parent, grandparent and so on, as far as they
-    are remembered. ``siblings`` is None for a node of the tree; a node made by binarisation has a
-    tuple of the sibling labels it remembers, and one label: that of the node it is a part of.
+    ``labels`` are those of a collapsed unary chain from top to bottom; the last label of a
+    preterminal is the tag. ``ancestors`` are the labels of parent, grandparent and so on, as many
+    as vertical markovisation keeps. ``siblings`` is None for a node of the original tree. A
+    binarisation node has a tuple of the sibling labels that horizontal markovisation keeps, and
+    one label: that of the node it is a part of.
 
     >>> print(Symbol(("S", "VP")), Symbol(("NP",), ("S",)), Symbol(("NP",), (), ("DT",)))
     S+VP NP^S @NP[DT]
@@ -28,10 +29,10 @@ class Symbol(NamedTuple):
     preterminal: bool = False
 
     @property
-    def made(self) -> bool:
-        """Whether binarisation made the node; such nodes vanish on the way back.
+    def is_binarization(self) -> bool:
+        """Whether this is a binarisation node, which the original tree does not have.
 
-        >>> Symbol(("NP",)).made, Symbol(("NP",), siblings=()).made
+        >>> Symbol(("NP",)).is_binarization, Symbol(("NP",), siblings=()).is_binarization
         (False, True)
         """
         return self.siblings is not None
@@ -63,8 +64,8 @@ class Symbol(NamedTuple):
                 names = _labels(labels, value)
                 if not names:
                     raise InputError(f"a symbol needs a label: {value!r}")
-                remembered = None if siblings is None else _labels(siblings, value)
-                return cls(names, _labels(ancestors, value), remembered, preterminal)
+                kept = None if siblings is None else _labels(siblings, value)
+                return cls(names, _labels(ancestors, value), kept, preterminal)
         raise InputError(f"not a symbol of four parts: {value!r}")
 
 

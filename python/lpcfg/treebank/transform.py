@@ -10,7 +10,6 @@ from lpcfg._core import invert_table, transform_forest
 from lpcfg._options import build_options
 from lpcfg.errors import InputError
 from lpcfg.treebank.forest import Forest
-from lpcfg.treebank.symbol import Symbol
 from lpcfg.treebank.tree import Tree
 
 if TYPE_CHECKING:
@@ -26,23 +25,25 @@ Annotated = Literal["original", "all"]
 class Transform:
     """How trees become binary. The default is the two-stage scheme, (v < 1, h = 1).
 
-    ``binarize``: to which side the nodes made for the children beyond two branch. ``"right"``
-    makes ``X -> c1 @X`` with ``@X`` over the other children, ``"left"`` makes ``X -> @X cn``.
+    ``binarize``: the side to which binarisation nodes branch. For a node ``X`` with children ``c1``
+    to ``cn``, ``"right"`` (default) gives ``X -> c1 @X`` with ``@X`` over the other children, and
+    ``"left"`` gives ``X -> @X cn``.
 
-    ``horizontal``: how many sibling labels a made node remembers: those of the first children it
-    covers, in the order of generation; None for all.
+    ``horizontal``: the number of sibling labels in the symbol of a binarisation node (default 1):
+    those of the first children it covers, in the order of generation; None for all of them.
 
-    ``vertical``: how many ancestors a node remembers.
+    ``vertical``: the number of ancestor labels in the symbol of a node (default 1).
 
-    ``annotate``: which nodes do so: ``"original"`` ones only (two-stage: vertical markovisation
-    before binarisation) or ``"all"``, made ones included. Tags do so too, unless
-    ``annotate_preterminals`` is unset.
+    ``annotate``: which nodes have ancestor labels: those of the ``"original"`` tree (default;
+    two-stage: vertical markovisation before binarisation) or ``"all"``, with binarisation nodes.
+
+    ``annotate_preterminals``: whether preterminals have ancestor labels, too (default).
 
     ``collapse_root``, ``collapse_inside``, ``collapse_preterminals``: which unary chains become
-    one node: those that start at the root of a tree, those that end in a node with several
-    children, those that end in a preterminal. Without ``collapse_root`` the root stays a node of
-    its own and the chain below it is like any other. So a one-word sentence becomes a single
-    preterminal with ``collapse_root``, and a root above one without.
+    one node (default: all): those that start at the root of a tree, those that end in a node with
+    several children, those that end in a preterminal. Without ``collapse_root`` the root stays a
+    node of its own and the chain below it is like any other. So a one-word sentence becomes a
+    single preterminal with ``collapse_root``, and a root above a preterminal without.
 
     >>> tree = Tree.from_string("(S (NP (DT a) (JJ big) (NN dog)) (VP (VBD barked)))")
     >>> bank = Transform().apply([tree])
@@ -65,52 +66,33 @@ class Transform:
         for name, choices in (("binarize", Direction), ("annotate", Annotated)):
             if getattr(self, name) not in get_args(choices):
                 allowed = " or ".join(map(repr, get_args(choices)))
-                raise InputError(f"{name} must be {allowed}, not {getattr(self, name)!r}")
+                raise InputError(
+                    f"{name} must be {allowed}, not {getattr(self, name)!r}", argument=name
+                )
         if not _is_count(self.vertical):
-            raise InputError(f"vertical must be a whole number from 0, not {self.vertical!r}")
+            raise InputError(
+                f"vertical must be an integer from 0, not {self.vertical!r}", argument="vertical"
+            )
         if self.horizontal is not None and not _is_count(self.horizontal):
             raise InputError(
-                f"horizontal must be a whole number from 0, or None, not {self.horizontal!r}"
+                f"horizontal must be an integer from 0, or None, not {self.horizontal!r}",
+                argument="horizontal",
             )
 
     def apply(self, trees: Forest | Iterable[Tree]) -> Treebank:
-        """The node table of some trees; empty ones are left out.
+        """The node table of trees as they are, without cleaning; empty trees are left out.
 
         >>> len(Transform().apply([Tree("NN", "rain")]))
         1
         """
-        # The treebank module has this one's class in its fields.
+        # The module of Treebank imports this one.
         from lpcfg.treebank.treebank import Treebank
 
         forest = trees if isinstance(trees, Forest) else Forest.from_trees(trees)
-        columns, symbols, words = transform_forest(
-            forest.nonempty().columns,
-            self.binarize,
-            self.horizontal,
-            self.vertical,
-            self.annotate == "all",
-            self.annotate_preterminals,
-            self.collapse_root,
-            self.collapse_inside,
-            self.collapse_preterminals,
-        )
-        return Treebank(
-            *columns,
-            symbols=tuple(
-                Symbol(
-                    tuple(labels),
-                    tuple(ancestors),
-                    None if siblings is None else tuple(siblings),
-                    preterminal,
-                )
-                for labels, ancestors, siblings, preterminal in symbols
-            ),
-            words=tuple(words),
-            transform=self,
-        )
+        return Treebank.from_table(transform_forest(forest.columns, None, self), self, None)
 
     def invert(self, treebank: Treebank) -> list[Tree]:
-        """The trees that a node table was made from.
+        """The trees before the transform.
 
         >>> Transform().invert(Transform().apply([Tree("NN", "rain")]))
         [Tree.from_string('(NN rain)')]
@@ -118,7 +100,7 @@ class Transform:
         return [tree for tree in self.invert_columns(treebank).trees() if tree is not None]
 
     def invert_columns(self, treebank: Treebank) -> Forest:
-        """The trees that a node table was made from, as columns.
+        """The trees before the transform, as columns.
 
         >>> Transform().invert_columns(Transform().apply([Tree("NN", "rain")])).word_names
         ['rain']
@@ -133,7 +115,7 @@ class Transform:
         return Forest(*invert_table(table, treebank.symbols, treebank.words))
 
     def to_dict(self) -> dict[str, Any]:
-        """The options as JSON can hold them.
+        """The options as a dictionary that JSON can represent.
 
         >>> Transform(horizontal=None).to_dict()["horizontal"] is None
         True

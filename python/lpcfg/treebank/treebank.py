@@ -7,15 +7,16 @@ import itertools
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lpcfg._core import transform_forest
 from lpcfg.errors import TreebankError
 from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.forest import Forest, gather_trees
-from lpcfg.treebank.reader import OnError, ReadReport, read_forest
+from lpcfg.treebank.reader import OnError, ReadReport, TableColumns, read_table
 from lpcfg.treebank.sources import Sources, find_sources, source_name
 from lpcfg.treebank.symbol import Symbol
 from lpcfg.treebank.transform import Transform
@@ -26,17 +27,18 @@ __all__ = ["Treebank"]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Treebank:
-    """The nodes of binary trees: trees in order, nodes in post-order, one array a column.
+    """The nodes of binary trees: trees in order, nodes in post-order, one array for each column.
 
     ``left``, ``right`` and ``parent`` are indices into the whole table, -1 where there is none: a
-    unary node has a left child only, a preterminal none, a root no parent. Spans count tokens
-    within the sentence, ``end`` exclusive. ``word`` is -1 but for preterminals.
+    unary node has only a left child, a preterminal has no children, a root has no parent. ``start``
+    and ``end`` count tokens within the sentence, ``end`` exclusive. ``word`` is -1 except for
+    preterminals. ``cleaning`` is None if the trees were not cleaned.
 
     >>> bank = Treebank.from_trees([Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")])
     >>> bank.left.tolist(), bank.right.tolist(), bank.parent.tolist()
     ([-1, -1, 0], [-1, -1, 1], [2, 2, -1])
     >>> [str(bank.symbols[symbol]) for symbol in bank.symbol]
-    ['NP+PRP^S', 'VP+VBD^S', 'S']
+    ['NP+PRP^S', 'VP+VBD^S', 'ROOT+S']
     """
 
     symbol: NDArray[np.uint32]
@@ -57,15 +59,17 @@ class Treebank:
         cls,
         sources: Sources,
         *,
-        cleaning: Cleaning | None = None,
+        cleaning: Cleaning | Literal[False] | None = None,
         transform: Transform | None = None,
         on_error: OnError = "raise",
         report: ReadReport | None = None,
     ) -> Treebank:
         """Read, clean and transform trees without building a Python object for each.
 
-        Sources and errors are those of :func:`~lpcfg.treebank.reader.read_trees`. Trees in which
-        cleaning leaves nothing are dropped and counted in the report.
+        ``sources``, ``on_error`` and ``report`` are those of
+        :func:`~lpcfg.treebank.reader.read_trees`. ``cleaning`` and ``transform`` default to
+        ``Cleaning()`` and ``Transform()``; ``cleaning=False`` keeps trees as they are. Trees that
+        have no nodes after cleaning are dropped and counted in the report.
 
         >>> import io
         >>> bank = Treebank.read(io.BytesIO(b"( (S (NP-SBJ (PRP we)) (VP (VBP sing))))"))
@@ -73,33 +77,64 @@ class Treebank:
         ROOT+S
         """
         files = find_sources(sources)
-        forest = read_forest(files, on_error=on_error, keep_empty=True, report=report)
-        cleaning = cleaning or Cleaning()
-        cleaned = cleaning.apply(forest).nonempty()
-        if report is not None:
-            report.empty += len(forest.nonempty()) - len(cleaned)
-        if not len(cleaned):
+        cleaning, transform = _cleaning(cleaning), transform or Transform()
+        table = read_table(files, cleaning, transform, on_error=on_error, report=report)
+        treebank = cls.from_table(table, transform, cleaning)
+        if not len(treebank):
             names = ", ".join(source_name(file) for file in files)
             raise TreebankError(f"no trees in {names or 'an empty list of files'}")
-        return replace((transform or Transform()).apply(cleaned), cleaning=cleaning)
+        return treebank
 
     @classmethod
     def from_trees(
         cls,
         trees: Iterable[Tree],
         *,
-        cleaning: Cleaning | None = None,
+        cleaning: Cleaning | Literal[False] | None = None,
         transform: Transform | None = None,
     ) -> Treebank:
-        """Transform trees, and clean them first if asked to.
+        """Clean and transform trees, as :meth:`read` does with those of files.
 
-        >>> len(Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")]))
-        2
+        >>> bank = Treebank.from_trees([Tree.from_string("(NP-1 (NN rain))")])
+        >>> print(*bank.trees())
+        (ROOT (NP (NN rain)))
+        >>> bank = Treebank.from_trees([Tree.from_string("(NP-1 (NN rain))")], cleaning=False)
+        >>> print(*bank.trees())
+        (NP-1 (NN rain))
         """
+        cleaning, transform = _cleaning(cleaning), transform or Transform()
         forest = Forest.from_trees(trees)
-        if cleaning is not None:
-            forest = cleaning.apply(forest)
-        return replace((transform or Transform()).apply(forest), cleaning=cleaning)
+        table = transform_forest(forest.columns, cleaning, transform)
+        return cls.from_table(table, transform, cleaning)
+
+    @classmethod
+    def from_table(
+        cls, table: TableColumns, transform: Transform, cleaning: Cleaning | None
+    ) -> Treebank:
+        """A treebank from the columns, symbols and words that the core computes.
+
+        >>> import io
+        >>> from lpcfg.treebank.reader import read_table
+        >>> table = read_table(io.BytesIO(b"(NN rain)"), None, Transform())
+        >>> Treebank.from_table(table, Transform(), None).words
+        ('rain',)
+        """
+        columns, symbols, words = table
+        return cls(
+            *columns,
+            symbols=tuple(
+                Symbol(
+                    tuple(labels),
+                    tuple(ancestors),
+                    None if siblings is None else tuple(siblings),
+                    preterminal,
+                )
+                for labels, ancestors, siblings, preterminal in symbols
+            ),
+            words=tuple(words),
+            transform=transform,
+            cleaning=cleaning,
+        )
 
     def __len__(self) -> int:
         return len(self.tree_offsets) - 1
@@ -115,7 +150,7 @@ class Treebank:
 
         >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
         >>> bank.subset([1]).trees()
-        [Tree.from_string('(NN sun)')]
+        [Tree.from_string('(ROOT (NN sun))')]
         """
         nodes, offsets = gather_trees(self.tree_offsets, trees)
         shift = (np.arange(len(nodes)) - nodes).astype(np.int32)
@@ -139,16 +174,16 @@ class Treebank:
         """The trees before the transform.
 
         >>> Treebank.from_trees([Tree("NN", "rain")]).trees()
-        [Tree.from_string('(NN rain)')]
+        [Tree.from_string('(ROOT (NN rain))')]
         """
         return self.transform.invert(self)
 
     def transformed(self, transform: Transform) -> Treebank:
-        """The same trees in another form.
+        """The same trees with another transform.
 
         >>> bank = Treebank.from_trees([Tree.from_string("(X (A a) (B b) (C c))")])
         >>> print(*bank.transformed(Transform(binarize="left")).symbols)
-        A^X B^X @X[B] C^X X
+        A^X B^X @X[B] C^X ROOT+X
         """
         return replace(transform.apply(self.transform.invert_columns(self)), cleaning=self.cleaning)
 
@@ -169,7 +204,7 @@ class Treebank:
     def digest(self) -> str:
         """A hash of the content, the same on every machine, for provenance.
 
-        >>> Treebank.from_trees([Tree("NN", "rain")]).digest[:8]
+        >>> Treebank.from_trees([Tree("NN", "rain")], cleaning=False).digest[:8]
         '8c74c669'
         """
         digest = hashlib.sha256()
@@ -182,7 +217,7 @@ class Treebank:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """What a grammar should remember of the trees that it was learnt from.
+        """What a grammar stores about the trees that it was learnt from.
 
         >>> Treebank.from_trees([Tree("NN", "rain")]).provenance["trees"]
         1
@@ -193,3 +228,10 @@ class Treebank:
             "transform": self.transform.to_dict(),
             "cleaning": {} if self.cleaning is None else self.cleaning.to_dict(),
         }
+
+
+def _cleaning(cleaning: Cleaning | Literal[False] | None) -> Cleaning | None:
+    """The steps to take: the default ones for None, no steps for False."""
+    if cleaning is False:
+        return None
+    return Cleaning() if cleaning is None else cleaning

@@ -1,13 +1,13 @@
-//! Weights of features of trees, and learning them.
+//! Conditional random fields over trees: their weights, and learning them.
 
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
-use super::enter::enter;
-use super::errors::IntoPyErr;
+use super::arrays::{Runs, check_ids, check_shape, elements, offsets_in};
+use super::enter::{enter, lock};
+use super::errors::{ArgumentError, Failure, IntoPyErr};
 use super::grammar::PyGrammar;
 use super::threads::thread_pool;
 use crate::crf::{
@@ -18,19 +18,19 @@ use crate::decode::Node;
 use crate::grammar::{Grammar, SymbolId, Token};
 use crate::parser::{Combine, Decoder, GoldTree, Options, TrainingError, crf_examples};
 
-/// Weights of features, and what is needed to find features.
-#[pyclass(name = "SurfaceModel", module = "lpcfg._core", frozen)]
+/// The weights of a conditional random field, and what is needed to find features.
+#[pyclass(name = "CRFModel", module = "lpcfg._core", frozen)]
 pub(super) struct PyCrfModel(pub(super) Arc<CrfModel>);
 
 #[pymethods]
 impl PyCrfModel {
     #[new]
-    #[pyo3(signature = (*, loss, base, vocabulary, kinds, label_offsets, labels, weights))]
+    #[pyo3(signature = (*, loss, prior_weight, vocabulary, kinds, label_offsets, labels, weights))]
     #[expect(clippy::too_many_arguments, reason = "one array each, all by name")]
     fn new(
         py: Python<'_>,
         loss: &str,
-        base: f64,
+        prior_weight: f64,
         vocabulary: PyReadonlyArray1<'_, u64>,
         kinds: PyReadonlyArray1<'_, u32>,
         label_offsets: PyReadonlyArray1<'_, u32>,
@@ -40,29 +40,46 @@ impl PyCrfModel {
         let loss = match loss {
             "crf" => Loss::Crf,
             "independent" => Loss::Independent,
-            other => return Err(PyValueError::new_err(format!("no loss {other:?}"))),
+            other => {
+                let message = format!("there is no loss {other:?}");
+                return Err(ArgumentError::new("loss", message).into());
+            }
         };
-        let vocabulary = Vocabulary::from_hashes(vocabulary.as_slice()?);
-        let (kinds, label_offsets) = (kinds.as_slice()?, label_offsets.as_slice()?);
-        let labels =
-            FeatureLabels::new(kinds.to_vec(), label_offsets.to_vec(), labels.as_slice()?.to_vec())
-                .map_err(|error| error.into_py_err(py))?;
-        let weights =
-            Weights::new(weights.as_slice()?.to_vec()).map_err(|error| error.into_py_err(py))?;
-        Ok(Self(Arc::new(CrfModel { loss, prior_weight: base, vocabulary, labels, weights })))
+        let vocabulary = elements("vocabulary", &vocabulary)?;
+        let kinds = elements("kinds", &kinds)?;
+        let label_offsets = elements("label_offsets", &label_offsets)?;
+        let labels = elements("labels", &labels)?;
+        let weights = elements("weights", &weights)?;
+        enter(py, |_| {
+            offsets_in("label_offsets", label_offsets, labels.len(), Runs::MayBeEmpty)?;
+            let labels =
+                FeatureLabels::new(kinds.to_vec(), label_offsets.to_vec(), labels.to_vec())?;
+            let vocabulary = Vocabulary::from_hashes(vocabulary);
+            let weights = Weights::new(weights.to_vec())?;
+            let model = CrfModel { loss, prior_weight, vocabulary, labels, weights };
+            Ok::<_, Failure>(Self(Arc::new(model)))
+        })
     }
 }
 
 /// The hashes of frequent words and suffixes, given words with the numbers of their uses.
 #[pyfunction]
-fn surface_vocabulary<'py>(
+fn crf_vocabulary<'py>(
     py: Python<'py>,
     words: Vec<String>,
     counts: PyReadonlyArray1<'py, u32>,
 ) -> PyResult<Bound<'py, PyArray1<u64>>> {
-    let counts = counts.as_slice()?.iter().copied();
-    let vocabulary = Vocabulary::learn(words.iter().map(String::as_str).zip(counts));
-    Ok(vocabulary.hashes().into_pyarray(py))
+    let counts = elements("counts", &counts)?;
+    if counts.len() != words.len() {
+        let message =
+            format!("counts has length {}, but there are {} words", counts.len(), words.len());
+        return Err(ArgumentError::new("counts", message).into());
+    }
+    let hashes = enter(py, |_| {
+        let words = words.iter().map(String::as_str).zip(counts.iter().copied());
+        Ok::<_, Failure>(Vocabulary::learn(words).hashes())
+    })?;
+    Ok(hashes.into_pyarray(py))
 }
 
 impl IntoPyErr for TrainingError {
@@ -74,8 +91,9 @@ impl IntoPyErr for TrainingError {
     }
 }
 
-/// Weights on their way.
-#[pyclass(name = "SurfaceTrainer", module = "lpcfg._core", frozen)]
+/// Learns the weights of a conditional random field. Several threads of Python may share it: each
+/// call waits until the one before it has ended.
+#[pyclass(name = "CRFTrainer", module = "lpcfg._core", frozen)]
 struct PyCrfTrainer {
     trainer: Mutex<Trainer>,
     pool: rayon::ThreadPool,
@@ -85,8 +103,11 @@ struct PyCrfTrainer {
 impl PyCrfTrainer {
     #[new]
     fn new(py: Python<'_>, model: &PyCrfModel, threads: usize) -> PyResult<Self> {
-        let trainer = Mutex::new(Trainer::new(CrfModel::clone(&model.0)));
-        Ok(Self { trainer, pool: thread_pool(py, threads)? })
+        let model = Arc::clone(&model.0);
+        enter(py, move |_| {
+            let trainer = Mutex::new(Trainer::new(CrfModel::clone(&model)));
+            Ok::<_, Failure>(Self { trainer, pool: thread_pool(threads)? })
+        })
     }
 
     /// Prepare to learn from trees, pruned by a grammar: `word_column` has the number of each token's
@@ -111,22 +132,16 @@ impl PyCrfTrainer {
         coarse_threshold: f64,
         threshold: f64,
     ) -> PyResult<()> {
-        let mut trainer = self.lock()?;
-        let trainer = &mut *trainer;
-        let vocabulary = &trainer.model().vocabulary;
-        let attributes: Vec<TokenAttributes> =
-            spellings.iter().map(|word| vocabulary.attributes(word)).collect();
         let trees = TreesIn {
-            attributes: &attributes,
-            words: word_column.as_slice()?,
-            emissions: emissions.as_slice()?,
-            symbols: symbols.as_slice()?,
-            starts: starts.as_slice()?,
-            ends: ends.as_slice()?,
+            words: elements("word_column", &word_column)?,
+            emissions: elements("emissions", &emissions)?,
+            word_offsets: elements("word_offsets", &word_offsets)?,
+            symbols: elements("symbols", &symbols)?,
+            starts: elements("starts", &starts)?,
+            ends: elements("ends", &ends)?,
+            tree_offsets: elements("tree_offsets", &tree_offsets)?,
         };
         let grammar = &grammar.0;
-        let trees =
-            trees.gold_trees(grammar, word_offsets.as_slice()?, tree_offsets.as_slice()?)?;
         let options = Options {
             decoder: Decoder::MaxF1,
             combine: Combine::Posteriors,
@@ -137,66 +152,70 @@ impl PyCrfTrainer {
             marginals: false,
         };
         enter(py, |cancel| {
+            let trainer = &mut *lock(&self.trainer, cancel)?;
+            let vocabulary = &trainer.model().vocabulary;
+            let attributes: Vec<TokenAttributes> =
+                spellings.iter().map(|word| vocabulary.attributes(word)).collect();
+            let trees = trees.gold_trees(grammar, &attributes)?;
             let examples = self
                 .pool
                 .install(|| crf_examples(trainer.model(), grammar, trees, options, cancel))?;
             trainer.add(examples);
-            Ok::<_, TrainingError>(())
+            Ok::<_, Failure>(())
         })
     }
 
     /// How many sentences there are to learn from.
-    fn __len__(&self) -> PyResult<usize> {
-        Ok(self.lock()?.len())
+    fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
+        enter(py, |cancel| Ok::<_, Failure>(lock(&self.trainer, cancel)?.len()))
     }
 
     /// Learn from sentences in the given order; returns the sum of their trees' log-probabilities.
-    #[pyo3(signature = (order, *, rate, damping, penalty, batch))]
+    #[pyo3(signature = (order, *, learning_rate, initial_accumulator, penalty, batch))]
     fn run(
         &self,
         py: Python<'_>,
         order: PyReadonlyArray1<'_, i64>,
-        rate: f32,
-        damping: f32,
+        learning_rate: f32,
+        initial_accumulator: f32,
         penalty: f32,
         batch: usize,
     ) -> PyResult<f64> {
-        let mut trainer = self.lock()?;
-        let trainer = &mut *trainer;
-        let known = |row: &i64| usize::try_from(*row).ok().filter(|&row| row < trainer.len());
-        let order: Option<Vec<usize>> = order.as_slice()?.iter().map(known).collect();
-        let Some(order) = order else {
-            return Err(PyValueError::new_err("the order names sentences that are not there"));
-        };
-        let steps = Steps {
-            learning_rate: rate,
-            initial_accumulator: damping,
-            penalty,
-            batch: batch.max(1),
-        };
-        enter(py, |cancel| self.pool.install(|| trainer.run(&order, steps, cancel)))
+        let order = elements("order", &order)?;
+        let steps = Steps { learning_rate, initial_accumulator, penalty, batch: batch.max(1) };
+        enter(py, |cancel| {
+            let trainer = &mut *lock(&self.trainer, cancel)?;
+            let sentences = trainer.len();
+            let known = |row: &i64| usize::try_from(*row).ok().filter(|&row| row < sentences);
+            let order: Vec<usize> =
+                order.iter().map(known).collect::<Option<_>>().ok_or_else(|| {
+                    let message = format!("order has numbers that are out of range of {sentences}");
+                    ArgumentError::new("order", message)
+                })?;
+            let log_probability = self.pool.install(|| trainer.run(&order, steps, cancel))?;
+            Ok::<_, Failure>(log_probability)
+        })
     }
 
     /// The weights as they are now.
     fn weights<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f32>>> {
-        Ok(PyArray1::from_slice(py, self.lock()?.model().weights.values()))
-    }
-}
-
-impl PyCrfTrainer {
-    fn lock(&self) -> PyResult<MutexGuard<'_, Trainer>> {
-        self.trainer.lock().map_err(|error| PyValueError::new_err(error.to_string()))
+        let weights = enter(py, |cancel| {
+            let trainer = lock(&self.trainer, cancel)?;
+            Ok::<_, Failure>(trainer.model().weights.values().to_vec())
+        })?;
+        Ok(weights.into_pyarray(py))
     }
 }
 
 /// The columns of tokens and of nodes.
 struct TreesIn<'a> {
-    attributes: &'a [TokenAttributes],
     words: &'a [u32],
     emissions: &'a [u32],
+    word_offsets: &'a [i64],
     symbols: &'a [u32],
     starts: &'a [i32],
     ends: &'a [i32],
+    tree_offsets: &'a [i64],
 }
 
 impl TreesIn<'_> {
@@ -204,67 +223,61 @@ impl TreesIn<'_> {
     fn gold_trees(
         &self,
         grammar: &Grammar,
-        word_offsets: &[i64],
-        tree_offsets: &[i64],
-    ) -> PyResult<Vec<GoldTree>> {
+        attributes: &[TokenAttributes],
+    ) -> Result<Vec<GoldTree>, ArgumentError> {
         let (tokens, nodes) = (self.words.len(), self.symbols.len());
-        let fits = self.emissions.len() == tokens
-            && [self.starts.len(), self.ends.len()] == [nodes; 2]
-            && word_offsets.len() == tree_offsets.len()
-            && ascends(word_offsets, tokens)
-            && ascends(tree_offsets, nodes)
-            && below(self.words, self.attributes.len())
-            && below(self.emissions, grammar.emissions().number_of_words())
-            && below(self.symbols, grammar.rules().number_of_symbols());
-        if !fits {
-            return Err(PyValueError::new_err("columns of words and trees do not fit together"));
+        for (name, found, expected) in [
+            ("emissions", self.emissions.len(), tokens),
+            ("starts", self.starts.len(), nodes),
+            ("ends", self.ends.len(), nodes),
+            ("tree_offsets", self.tree_offsets.len(), self.word_offsets.len()),
+        ] {
+            check_shape(name, &[found], &[expected])?;
         }
-        let ranges = word_offsets.windows(2).zip(tree_offsets.windows(2));
-        ranges
-            .map(|(words, nodes)| {
-                let words = words[0] as usize..words[1] as usize;
-                let length = words.len() as i64;
-                let nodes: Option<Vec<Node>> = (nodes[0] as usize..nodes[1] as usize)
-                    .map(|node| {
-                        let (start, end) = (self.starts[node], self.ends[node]);
-                        let inside = start >= 0 && start < end && i64::from(end) <= length;
-                        inside.then_some(Node {
-                            symbol: SymbolId(self.symbols[node]),
-                            start: start as u32,
-                            end: end as u32,
-                        })
-                    })
-                    .collect();
-                let nodes =
-                    nodes.ok_or_else(|| PyValueError::new_err("a node outside its sentence"))?;
-                let attributes = |&word: &u32| self.attributes[word as usize];
+        check_ids("word_column", self.words, attributes.len())?;
+        check_ids("emissions", self.emissions, grammar.emissions().number_of_words())?;
+        check_ids("symbols", self.symbols, grammar.rules().number_of_symbols())?;
+        let words = offsets_in("word_offsets", self.word_offsets, tokens, Runs::NonEmpty)?;
+        let trees = offsets_in("tree_offsets", self.tree_offsets, nodes, Runs::NonEmpty)?;
+        let bounds = words.windows(2).zip(trees.windows(2));
+        bounds
+            .map(|(words, tree)| {
+                let words = words[0]..words[1];
+                let attributes = |&word: &u32| attributes[word as usize];
                 Ok(GoldTree {
+                    nodes: (tree[0]..tree[1])
+                        .map(|node| self.node(node, words.len()))
+                        .collect::<Result<_, _>>()?,
                     tokens: self.emissions[words.clone()]
                         .iter()
                         .copied()
                         .map(Token::Word)
                         .collect(),
                     sentence: self.words[words].iter().map(attributes).collect(),
-                    nodes,
                 })
             })
             .collect()
     }
-}
 
-fn below(numbers: &[u32], count: usize) -> bool {
-    numbers.iter().all(|&number| (number as usize) < count)
-}
-
-fn ascends(offsets: &[i64], end: usize) -> bool {
-    offsets.first() == Some(&0)
-        && offsets.last() == Some(&(end as i64))
-        && offsets.windows(2).all(|pair| pair[0] < pair[1])
+    /// A node of a sentence of so many words.
+    fn node(&self, node: usize, length: usize) -> Result<Node, ArgumentError> {
+        let (start, end) = (self.starts[node], self.ends[node]);
+        match (u32::try_from(start), u32::try_from(end)) {
+            (Ok(start), Ok(end)) if start < end && end as usize <= length => {
+                Ok(Node { symbol: SymbolId(self.symbols[node]), start, end })
+            }
+            _ => {
+                let message =
+                    format!("node {node} covers {start} to {end} in a sentence of {length} words");
+                Err(ArgumentError::new("ends", message))
+            }
+        }
+    }
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("crf_template_version", TEMPLATE_VERSION)?;
     module.add_class::<PyCrfModel>()?;
     module.add_class::<PyCrfTrainer>()?;
-    module.add_function(wrap_pyfunction!(surface_vocabulary, module)?)
+    module.add_function(wrap_pyfunction!(crf_vocabulary, module)?)
 }

@@ -1,11 +1,15 @@
 //! Expectations over latent states, given trees.
 
-use numpy::{IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2};
+use numpy::{
+    IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::arrays::{Runs, check_shape, elements, offsets_in};
 use super::enter::enter;
-use super::errors::{Exception, IntoPyErr};
+use super::errors::{Exception, Failure, IntoPyErr};
 use super::threads::thread_pool;
 use crate::cancel::{Cancel, Cancelled};
 use crate::em::{LatentTrees, NodeVectors, Parameters, TreesError, merge_losses};
@@ -13,33 +17,6 @@ use crate::em::{LatentTrees, NodeVectors, Parameters, TreesError, merge_losses};
 impl IntoPyErr for TreesError {
     fn into_py_err(self, py: Python<'_>) -> PyErr {
         Exception::Grammar.new_err(py, self)
-    }
-}
-
-/// Why expectations were not computed.
-enum Failure {
-    Trees(TreesError),
-    Cancelled(Cancelled),
-}
-
-impl IntoPyErr for Failure {
-    fn into_py_err(self, py: Python<'_>) -> PyErr {
-        match self {
-            Self::Trees(error) => error.into_py_err(py),
-            Self::Cancelled(error) => error.into_py_err(py),
-        }
-    }
-}
-
-impl From<TreesError> for Failure {
-    fn from(error: TreesError) -> Self {
-        Self::Trees(error)
-    }
-}
-
-impl From<Cancelled> for Failure {
-    fn from(error: Cancelled) -> Self {
-        Self::Cancelled(error)
     }
 }
 
@@ -67,9 +44,10 @@ impl PyLatentTrees {
         parameters: &ParametersIn<'_>,
         use_them: impl FnOnce(&NodeVectors, &Parameters<'_>, &Cancel) -> Result<T, Cancelled> + Send,
     ) -> PyResult<T> {
-        let states = parameters.0.as_slice()?;
-        let (roots, binary) = (parameters.1.as_slice()?, parameters.2.as_slice()?);
-        let emissions = parameters.3.as_slice()?;
+        let states = elements("states", &parameters.0)?;
+        let roots = elements("roots", &parameters.1)?;
+        let binary = elements("binary", &parameters.2)?;
+        let emissions = elements("emissions", &parameters.3)?;
         enter(py, |cancel| {
             self.pool.install(|| {
                 let parameters = Parameters::new(&self.trees, states, roots, binary, emissions)?;
@@ -99,24 +77,26 @@ impl PyLatentTrees {
         symbols: usize,
         threads: usize,
     ) -> PyResult<Self> {
-        let columns = (
-            symbol.as_slice()?.to_vec(),
-            left.as_slice()?.to_vec(),
-            right.as_slice()?.to_vec(),
-            event.as_slice()?.to_vec(),
-        );
-        let tree_offsets = tree_offsets
-            .as_slice()?
-            .iter()
-            // A negative offset cannot ascend from zero: it is refused with the others.
-            .map(|&offset| usize::try_from(offset).unwrap_or(usize::MAX))
-            .collect();
-        let rules = rules.as_slice()?.as_chunks::<3>().0.to_vec();
-        let emission_symbols = emission_symbols.as_slice()?.to_vec();
-        let trees = enter(py, |_cancel| {
-            LatentTrees::new(columns, tree_offsets, rules, emission_symbols, symbols)
-        })?;
-        Ok(Self { trees, pool: thread_pool(py, threads)? })
+        let symbol = elements("symbol", &symbol)?;
+        let left = elements("left", &left)?;
+        let right = elements("right", &right)?;
+        let event = elements("event", &event)?;
+        let tree_offsets = elements("tree_offsets", &tree_offsets)?;
+        check_shape("rules", rules.shape(), &[rules.shape()[0], 3])?;
+        let rules = elements("rules", &rules)?;
+        let emission_symbols = elements("emission_symbols", &emission_symbols)?;
+        enter(py, |_| {
+            let tree_offsets =
+                offsets_in("tree_offsets", tree_offsets, symbol.len(), Runs::MayBeEmpty)?;
+            let trees = LatentTrees::new(
+                (symbol.to_vec(), left.to_vec(), right.to_vec(), event.to_vec()),
+                tree_offsets,
+                rules.as_chunks::<3>().0.to_vec(),
+                emission_symbols.to_vec(),
+                symbols,
+            )?;
+            Ok::<_, Failure>(Self { trees, pool: thread_pool(threads)? })
+        })
     }
 
     /// Log-probabilities of the trees, expected counts of roots and rules, and the posteriors of
@@ -127,7 +107,8 @@ impl PyLatentTrees {
         py: Python<'py>,
         parameters: ParametersIn<'py>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let width = parameters.0.as_slice()?.iter().max().map_or(1, |&most| most as usize);
+        let width =
+            elements("states", &parameters.0)?.iter().max().map_or(1, |&most| most as usize);
         let (log_probabilities, counts, leaves) =
             self.with_vectors(py, &parameters, |vectors, parameters, cancel| {
                 let counts = vectors.count(&self.trees, parameters, cancel)?;
@@ -154,19 +135,15 @@ impl PyLatentTrees {
         Ok(posteriors.into_pyarray(py))
     }
 
-    /// What would be lost by merging neighbouring states; see `lpcfg.split_merge`.
+    /// What would be lost by merging neighbouring states; see `lpcfg.estimators.em.split_merge`.
     fn merge_losses<'py>(
         &self,
         py: Python<'py>,
         parameters: ParametersIn<'py>,
         counts: PyReadonlyArray1<'py, f64>,
     ) -> PyResult<Bound<'py, PyArray1<f64>>> {
-        let counts = counts.as_slice()?;
-        let expected = parameters.1.as_slice()?.len();
-        if counts.len() != expected {
-            let error = TreesError::Length { array: "counts", expected, found: counts.len() };
-            return Err(error.into_py_err(py));
-        }
+        check_shape("counts", counts.shape(), &[parameters.1.len()])?;
+        let counts = elements("counts", &counts)?;
         let losses = self.with_vectors(py, &parameters, |vectors, parameters, _| {
             Ok(merge_losses(vectors, &self.trees, parameters, counts))
         })?;

@@ -2,22 +2,26 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
 use pyo3::prelude::*;
 
-use super::errors::{Exception, IntoPyErr};
+use super::errors::{Exception, Failure};
 use crate::cancel::Cancel;
 
 /// How long Ctrl-C may go unnoticed.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
+
+/// How often a thread that waits for a lock asks again.
+const LOCK_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Run `work` without the interpreter lock, on a thread of its own, while this one watches for
 /// signals; a signal raises the cancel flag, waits for `work` to notice, and is re-raised.
 pub(super) fn enter<T, E, F>(py: Python<'_>, work: F) -> PyResult<T>
 where
     T: Send,
-    E: IntoPyErr + Send,
+    E: Into<Failure> + Send,
     F: FnOnce(&Cancel) -> Result<T, E> + Send,
 {
     let cancel = Cancel::new();
@@ -50,7 +54,7 @@ where
         return Err(error);
     }
     match outcome {
-        Some(Ok(result)) => result.map_err(|error| error.into_py_err(py)),
+        Some(Ok(result)) => result.map_err(|error| error.into().into_py_err(py)),
         Some(Err(panic)) => {
             let message = panic
                 .downcast_ref::<&str>()
@@ -60,5 +64,25 @@ where
             Err(Exception::Internal.new_err(py, format!("the core panicked: {message}")))
         }
         None => Err(Exception::Internal.new_err(py, "the core stopped without an answer")),
+    }
+}
+
+/// Lock what several Python threads may use, until `cancel` is raised.
+///
+/// Call it inside [`enter`] only. A thread that waited for the lock while it held the interpreter
+/// lock would keep the thread that has it from ever returning to Python.
+pub(super) fn lock<'a, T>(
+    mutex: &'a Mutex<T>,
+    cancel: &Cancel,
+) -> Result<MutexGuard<'a, T>, Failure> {
+    loop {
+        match mutex.try_lock() {
+            Ok(guard) => return Ok(guard),
+            Err(TryLockError::WouldBlock) => cancel.check()?,
+            Err(TryLockError::Poisoned(_)) => {
+                return Err(Failure::internal("an earlier call on this object panicked"));
+            }
+        }
+        std::thread::sleep(LOCK_INTERVAL);
     }
 }

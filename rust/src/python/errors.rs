@@ -63,3 +63,49 @@ impl IntoPyErr for Cancelled {
         Exception::Internal.new_err(py, self)
     }
 }
+
+/// An argument that cannot be used, raised as an `InputError`.
+#[derive(Debug)]
+pub(super) struct ArgumentError {
+    argument: String,
+    message: String,
+}
+
+impl ArgumentError {
+    pub(super) fn new(argument: impl ToString, message: impl ToString) -> Self {
+        Self { argument: argument.to_string(), message: message.to_string() }
+    }
+}
+
+impl IntoPyErr for ArgumentError {
+    fn into_py_err(self, py: Python<'_>) -> PyErr {
+        Exception::Input
+            .about(py, self.message, |attributes| attributes.set_item("argument", self.argument))
+    }
+}
+
+impl From<ArgumentError> for PyErr {
+    fn from(error: ArgumentError) -> Self {
+        Python::attach(|py| error.into_py_err(py))
+    }
+}
+
+/// Any error on its way to Python, where the interpreter lock is not held yet.
+pub(super) struct Failure(Box<dyn FnOnce(Python<'_>) -> PyErr + Send>);
+
+impl Failure {
+    pub(super) fn into_py_err(self, py: Python<'_>) -> PyErr {
+        (self.0)(py)
+    }
+
+    /// A state that only a bug of the core can lead to.
+    pub(super) fn internal(message: impl Display + Send + 'static) -> Self {
+        Self(Box::new(move |py| Exception::Internal.new_err(py, message)))
+    }
+}
+
+impl<E: IntoPyErr + Send + 'static> From<E> for Failure {
+    fn from(error: E) -> Self {
+        Self(Box::new(move |py| error.into_py_err(py)))
+    }
+}

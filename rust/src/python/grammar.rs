@@ -2,13 +2,12 @@
 
 use std::sync::Arc;
 
-use numpy::{Element, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
+use numpy::{PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
 
+use super::arrays::{Runs, check_shape, elements, offsets_in};
 use super::enter::enter;
-use super::errors::{Exception, IntoPyErr};
+use super::errors::{ArgumentError, Exception, Failure, IntoPyErr};
 use crate::grammar::{
     BinaryRule, Emissions, Grammar, GrammarError, LatentArrays, Output, Rules, SymbolId, UnaryRule,
 };
@@ -23,21 +22,15 @@ impl IntoPyErr for GrammarError {
 #[pyclass(name = "Grammar", module = "lpcfg._core", frozen)]
 pub(super) struct PyGrammar(pub(super) Arc<Grammar>);
 
-/// The columns of a table of rules: `width` symbols each, and a probability.
-fn rows<const WIDTH: usize>(
-    name: &str,
-    symbols: &PyReadonlyArray2<'_, u32>,
-    probabilities: &PyReadonlyArray1<'_, f64>,
-) -> PyResult<Vec<([u32; WIDTH], f64)>> {
-    if symbols.shape() != [probabilities.len(), WIDTH] {
-        return Err(PyValueError::new_err(format!(
-            "{name} rules have shape {:?}, expected [{}, {WIDTH}] to go with their probabilities",
-            symbols.shape(),
-            probabilities.len(),
-        )));
-    }
-    let (symbols, _) = symbols.as_slice()?.as_chunks::<WIDTH>();
-    Ok(symbols.iter().copied().zip(probabilities.as_slice()?.iter().copied()).collect())
+/// The symbols of each rule of a table, and its probability.
+fn rules<'a, const WIDTH: usize>(
+    [name, probabilities_name]: [&str; 2],
+    symbols: &'a PyReadonlyArray2<'_, u32>,
+    probabilities: &'a PyReadonlyArray1<'_, f64>,
+) -> Result<(&'a [[u32; WIDTH]], &'a [f64]), ArgumentError> {
+    check_shape(name, symbols.shape(), &[probabilities.len(), WIDTH])?;
+    let (symbols, _) = elements(name, symbols)?.as_chunks::<WIDTH>();
+    Ok((symbols, elements(probabilities_name, probabilities)?))
 }
 
 #[pymethods]
@@ -64,73 +57,97 @@ impl PyGrammar {
         output_labels: PyReadonlyArray1<'_, u32>,
         coarse: Option<PyReadonlyArray1<'_, u32>>,
         weights: Option<PyReadonlyArray1<'_, f64>>,
-        latent: Option<Bound<'_, PyDict>>,
+        latent: Option<LatentIn<'_>>,
     ) -> PyResult<Self> {
-        let binary = rows::<3>("binary", &binary_rules, &binary_probabilities)?
-            .into_iter()
-            .map(|(symbols, probability)| {
+        let (binary, binary_probabilities) = rules::<3>(
+            ["binary_rules", "binary_probabilities"],
+            &binary_rules,
+            &binary_probabilities,
+        )?;
+        let (unary, unary_probabilities) =
+            rules::<2>(["unary_rules", "unary_probabilities"], &unary_rules, &unary_probabilities)?;
+        let roots = elements("roots", &roots)?;
+        let emission_offsets = elements("emission_offsets", &emission_offsets)?;
+        let emission_symbols = elements("emission_symbols", &emission_symbols)?;
+        let probabilities = elements("emission_probabilities", &emission_probabilities)?;
+        let tag_of_symbol = elements("tag_of_symbol", &tag_of_symbol)?;
+        let output_offsets = elements("output_offsets", &output_offsets)?;
+        let output_labels = elements("output_labels", &output_labels)?;
+        let coarse = match (&coarse, &weights) {
+            (Some(map), Some(weights)) => {
+                Some((elements("coarse", map)?, elements("weights", weights)?))
+            }
+            (None, None) => None,
+            _ => return Err(ArgumentError::new("coarse", "coarse and weights go together").into()),
+        };
+        let latent = latent.as_ref().map(LatentIn::copy).transpose()?;
+        enter(py, |_| {
+            let binary = binary.iter().zip(binary_probabilities).map(|(symbols, &probability)| {
                 let [parent, left, right] = symbols.map(SymbolId);
                 BinaryRule { parent, left, right, probability }
-            })
-            .collect();
-        let unary = rows::<2>("unary", &unary_rules, &unary_probabilities)?
-            .into_iter()
-            .map(|(symbols, probability)| {
+            });
+            let unary = unary.iter().zip(unary_probabilities).map(|(symbols, &probability)| {
                 let [parent, child] = symbols.map(SymbolId);
                 UnaryRule { parent, child, probability }
-            })
-            .collect();
-        let roots = roots.as_slice()?.to_vec();
-        let offsets: Vec<usize> = emission_offsets
-            .as_slice()?
-            .iter()
-            // A negative offset cannot ascend from zero: it is refused with the others.
-            .map(|&offset| usize::try_from(offset).unwrap_or(usize::MAX))
-            .collect();
-        let symbols = emission_symbols.as_slice()?.to_vec();
-        let probabilities = emission_probabilities.as_slice()?.to_vec();
-        let tag_of_symbol = tag_of_symbol.as_slice()?.to_vec();
-        let output_offsets = output_offsets.as_slice()?.to_vec();
-        let output_labels = output_labels.as_slice()?.to_vec();
-        let coarse = match (&coarse, &weights) {
-            (Some(map), Some(weights)) => Some((map.as_slice()?, weights.as_slice()?)),
-            (None, None) => None,
-            _ => return Err(PyValueError::new_err("coarse and weights go together")),
-        };
-        let latent = latent.map(|arrays| latent_arrays(&arrays)).transpose()?;
-        enter(py, |_cancel| {
-            let rules = Rules::new(roots, binary, unary)?;
-            let emissions = Emissions::new(offsets, symbols, probabilities, &tag_of_symbol)?;
-            let output = Output::new(output_offsets, output_labels)?;
+            });
+            let rules = Rules::new(roots.to_vec(), binary.collect(), unary.collect())?;
+            let words = emission_symbols.len();
+            let emissions = Emissions::new(
+                offsets_in("emission_offsets", emission_offsets, words, Runs::MayBeEmpty)?,
+                emission_symbols.to_vec(),
+                probabilities.to_vec(),
+                tag_of_symbol,
+            )?;
+            offsets_in("output_offsets", output_offsets, output_labels.len(), Runs::MayBeEmpty)?;
+            let output = Output::new(output_offsets.to_vec(), output_labels.to_vec())?;
             let mut grammar = Grammar::new(rules, emissions, output, coarse)?;
-            if let Some(arrays) = latent {
-                grammar = grammar.with_latent(arrays)?;
+            if let Some(copy) = latent {
+                grammar = grammar.with_latent(copy())?;
             }
-            Ok::<_, GrammarError>(Self(Arc::new(grammar)))
+            Ok::<_, Failure>(Self(Arc::new(grammar)))
         })
     }
 }
 
-/// The parameters of an L-PCFG from arrays by name.
-fn latent_arrays(arrays: &Bound<'_, PyDict>) -> PyResult<LatentArrays> {
-    fn get<T: Element + Clone>(arrays: &Bound<'_, PyDict>, name: &str) -> PyResult<Vec<T>> {
-        let array = arrays
-            .get_item(name)?
-            .ok_or_else(|| PyValueError::new_err(format!("latent lacks {name:?}")))?;
-        let array: PyReadonlyArray1<'_, T> = array.extract()?;
-        Ok(array.as_slice()?.to_vec())
+/// The parameters of an L-PCFG: a dictionary of arrays by name.
+#[derive(FromPyObject)]
+#[pyo3(from_item_all)]
+struct LatentIn<'py> {
+    states: PyReadonlyArray1<'py, u32>,
+    roots: PyReadonlyArray1<'py, f32>,
+    binary: PyReadonlyArray1<'py, f32>,
+    binary_counts: PyReadonlyArray1<'py, u32>,
+    binary_positions: PyReadonlyArray1<'py, u32>,
+    emission_ratios: PyReadonlyArray1<'py, f32>,
+    ratio_symbols: PyReadonlyArray1<'py, u32>,
+    entry_ratios: PyReadonlyArray1<'py, u32>,
+    tag_emissions: PyReadonlyArray1<'py, f32>,
+}
+
+impl LatentIn<'_> {
+    /// How to copy the arrays, which needs no interpreter lock.
+    fn copy(&self) -> Result<impl FnOnce() -> LatentArrays + Send + '_, ArgumentError> {
+        let states = elements("states", &self.states)?;
+        let roots = elements("roots", &self.roots)?;
+        let binary = elements("binary", &self.binary)?;
+        let binary_counts = elements("binary_counts", &self.binary_counts)?;
+        let binary_positions = elements("binary_positions", &self.binary_positions)?;
+        let emission_ratios = elements("emission_ratios", &self.emission_ratios)?;
+        let ratio_symbols = elements("ratio_symbols", &self.ratio_symbols)?;
+        let entry_ratios = elements("entry_ratios", &self.entry_ratios)?;
+        let tag_emissions = elements("tag_emissions", &self.tag_emissions)?;
+        Ok(move || LatentArrays {
+            states: states.to_vec(),
+            roots: roots.to_vec(),
+            binary: binary.to_vec(),
+            binary_counts: binary_counts.to_vec(),
+            binary_positions: binary_positions.to_vec(),
+            emission_ratios: emission_ratios.to_vec(),
+            ratio_symbols: ratio_symbols.to_vec(),
+            entry_ratios: entry_ratios.to_vec(),
+            tag_emissions: tag_emissions.to_vec(),
+        })
     }
-    Ok(LatentArrays {
-        states: get(arrays, "states")?,
-        roots: get(arrays, "roots")?,
-        binary: get(arrays, "binary")?,
-        binary_counts: get(arrays, "binary_counts")?,
-        binary_positions: get(arrays, "binary_positions")?,
-        emission_ratios: get(arrays, "profiles")?,
-        ratio_symbols: get(arrays, "profile_symbols")?,
-        entry_ratios: get(arrays, "entry_profiles")?,
-        tag_emissions: get(arrays, "tag_emissions")?,
-    })
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

@@ -3,6 +3,7 @@
 //! Each file binds the module of the core that has its name. All of them go through [`enter`], which releases the
 //! interpreter lock, turns errors and panics into exceptions and lets Ctrl-C stop the work.
 
+mod arrays;
 mod crf;
 mod em;
 mod enter;

@@ -1,10 +1,11 @@
 //! Least squares over the simplex.
 
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use super::arrays::{check_shape, elements};
 use super::enter::enter;
+use super::errors::{ArgumentError, Failure};
 use super::threads::thread_pool;
 use crate::numeric::simplex;
 
@@ -19,17 +20,17 @@ fn nearest_mixtures<'py>(
 ) -> PyResult<Bound<'py, PyArray2<f64>>> {
     let anchors = gram.shape()[0];
     let shape = [products.shape()[0], anchors];
-    if anchors == 0 || gram.shape()[1] != anchors || products.shape() != shape {
-        return Err(PyValueError::new_err(format!(
-            "products of shapes {:?} and {:?} are not those of anchors and points",
-            gram.shape(),
-            products.shape(),
-        )));
+    if anchors == 0 {
+        return Err(ArgumentError::new("gram", "gram has no rows: there are no anchors").into());
     }
-    let (gram, products) = (gram.as_slice()?, products.as_slice()?);
-    let pool = thread_pool(py, threads)?;
+    check_shape("gram", gram.shape(), &[anchors; 2])?;
+    check_shape("products", products.shape(), &shape)?;
+    let (gram, products) = (elements("gram", &gram)?, elements("products", &products)?);
     let weights = enter(py, |cancel| {
-        pool.install(|| simplex::nearest_mixtures(gram, products, anchors, cancel))
+        let pool = thread_pool(threads)?;
+        let weights =
+            pool.install(|| simplex::nearest_mixtures(gram, products, anchors, cancel))?;
+        Ok::<_, Failure>(weights)
     })?;
     weights.into_pyarray(py).reshape(shape)
 }

@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use numpy::{IntoPyArray, PyReadonlyArray1};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
+use super::arrays::{Runs, check_ids, elements, offsets_in};
 use super::crf::PyCrfModel;
 use super::enter::enter;
-use super::errors::IntoPyErr;
+use super::errors::{ArgumentError, Failure};
 use super::grammar::PyGrammar;
 use super::threads::thread_pool;
 use crate::crf::{CrfModel, TokenAttributes};
@@ -30,27 +30,28 @@ struct PyParser {
 #[pymethods]
 impl PyParser {
     #[new]
-    #[pyo3(signature = (grammar, others, *, threads, surface=None))]
+    #[pyo3(signature = (grammar, others, *, threads, crf=None))]
     fn new(
         py: Python<'_>,
         grammar: &PyGrammar,
         others: Vec<PyRef<'_, PyGrammar>>,
         threads: usize,
-        surface: Option<&PyCrfModel>,
+        crf: Option<&PyCrfModel>,
     ) -> PyResult<Self> {
-        let others = others.iter().map(|other| Arc::clone(&other.0));
-        let crf = surface.map(|model| Arc::clone(&model.0));
-        let parser = Parser::new(Arc::clone(&grammar.0))
-            .and_then(|parser| others.into_iter().try_fold(parser, Parser::with))
-            .and_then(|parser| crf.iter().cloned().try_fold(parser, Parser::with_crf))
-            .map_err(|error| error.into_py_err(py))?;
-        Ok(Self { parser, crf, pool: thread_pool(py, threads)? })
+        let grammar = Arc::clone(&grammar.0);
+        let others: Vec<_> = others.iter().map(|other| Arc::clone(&other.0)).collect();
+        let crf = crf.map(|model| Arc::clone(&model.0));
+        enter(py, move |_| {
+            let parser = others.into_iter().try_fold(Parser::new(grammar)?, Parser::with)?;
+            let parser = crf.iter().cloned().try_fold(parser, Parser::with_crf)?;
+            Ok::<_, Failure>(Self { parser, crf, pool: thread_pool(threads)? })
+        })
     }
 
     /// Parse sentences given as ids of words, of tags or of both, one after the other.
     ///
-    /// A parser that has features needs the words as they are written, too. Returns a dictionary of
-    /// arrays; read by `lpcfg.parser`.
+    /// A parser with a conditional random field needs the words as they are written, too. Returns a
+    /// dictionary of arrays, read by `lpcfg.parsing.parser`.
     #[pyo3(signature = (
         offsets, words, tags, *, decoder, combine, coarse_threshold, threshold, memory, candidates,
         marginals, spellings=None
@@ -71,61 +72,77 @@ impl PyParser {
         marginals: bool,
         spellings: Option<Vec<String>>,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let decoder = match decoder {
-            "max-f1" => Decoder::MaxF1,
-            "max-recall" => Decoder::MaxRecall,
-            "max-rule" => Decoder::MaxRule,
-            "viterbi" => Decoder::Viterbi,
-            other => return Err(PyValueError::new_err(format!("no decoder {other:?}"))),
-        };
-        let combine = match combine {
-            "posteriors" => Combine::Posteriors,
-            "trees" => Combine::Trees,
-            other => return Err(PyValueError::new_err(format!("no combination {other:?}"))),
-        };
         let options = Options {
-            decoder,
-            combine,
+            decoder: decoder_named(decoder)?,
+            combine: combination_named(combine)?,
             coarse_threshold,
             threshold,
             memory,
             candidates,
             marginals,
         };
-        let words = words.as_ref().map(|array| array.as_slice()).transpose()?;
-        let tags = tags.as_ref().map(|array| array.as_slice()).transpose()?;
-        let tokens = self.tokens(words, tags)?;
-        let attributes = self.attributes(spellings, tokens.len())?;
-        let sentences = sentences(&tokens, &attributes, offsets.as_slice()?)?;
-        let analyses = enter(py, |cancel| {
-            self.pool.install(|| self.parser.analyze_all(&sentences, options, cancel))
+        let offsets = elements("offsets", &offsets)?;
+        let words = words.as_ref().map(|array| elements("words", array)).transpose()?;
+        let tags = tags.as_ref().map(|array| elements("tags", array)).transpose()?;
+        let columns = enter(py, |cancel| {
+            let tokens = self.tokens(words, tags)?;
+            let attributes = self.attributes(spellings.as_deref(), tokens.len())?;
+            let sentences = sentences(&tokens, &attributes, offsets)?;
+            let analyses =
+                self.pool.install(|| self.parser.analyze_all(&sentences, options, cancel))?;
+            Ok::<_, Failure>(Columns::new(&analyses))
         })?;
-        Columns::new(&analyses).into_dict(py)
+        columns.into_dict(py)
+    }
+}
+
+fn decoder_named(name: &str) -> Result<Decoder, ArgumentError> {
+    match name {
+        "max-f1" => Ok(Decoder::MaxF1),
+        "max-recall" => Ok(Decoder::MaxRecall),
+        "max-rule" => Ok(Decoder::MaxRule),
+        "viterbi" => Ok(Decoder::Viterbi),
+        other => Err(ArgumentError::new("decoder", format!("there is no decoder {other:?}"))),
+    }
+}
+
+fn combination_named(name: &str) -> Result<Combine, ArgumentError> {
+    match name {
+        "posteriors" => Ok(Combine::Posteriors),
+        "trees" => Ok(Combine::Trees),
+        other => Err(ArgumentError::new("combine", format!("there is no combination {other:?}"))),
     }
 }
 
 impl PyParser {
-    /// The words as features see them; none if there are no features.
+    /// The words as the features of the conditional random field see them; none without one.
     fn attributes(
         &self,
-        spellings: Option<Vec<String>>,
+        spellings: Option<&[String]>,
         tokens: usize,
-    ) -> PyResult<Vec<TokenAttributes>> {
+    ) -> Result<Vec<TokenAttributes>, ArgumentError> {
         match (&self.crf, spellings) {
             (None, None) => Ok(Vec::new()),
             (Some(model), Some(words)) if words.len() == tokens => {
                 Ok(words.iter().map(|word| model.vocabulary.attributes(word)).collect())
             }
-            _ => Err(PyValueError::new_err("spellings go with features, one for each token")),
+            _ => {
+                let message = "spellings go with a conditional random field, one for each token";
+                Err(ArgumentError::new("spellings", message))
+            }
         }
     }
 
-    fn tokens(&self, words: Option<&[u32]>, tags: Option<&[u32]>) -> PyResult<Vec<Token>> {
+    fn tokens(
+        &self,
+        words: Option<&[u32]>,
+        tags: Option<&[u32]>,
+    ) -> Result<Vec<Token>, ArgumentError> {
         let emissions = self.parser.grammar().emissions();
-        check_ids(words.into_iter().flatten(), emissions.number_of_words())?;
+        check_ids("words", words.into_iter().flatten(), emissions.number_of_words())?;
         // A word may be without a tag, but no token without both.
         let given = tags.into_iter().flatten().filter(|&&tag| words.is_none() || tag != NO_TAG);
-        check_ids(given, emissions.number_of_tags())?;
+        check_ids("tags", given, emissions.number_of_tags())?;
         match (words, tags) {
             (Some(words), None) => Ok(words.iter().map(|&word| Token::Word(word)).collect()),
             (None, Some(tags)) => Ok(tags.iter().map(|&tag| Token::Tag(tag)).collect()),
@@ -137,18 +154,11 @@ impl PyParser {
                     tag => Token::Tagged { word, tag },
                 })
                 .collect()),
-            (Some(_), Some(_)) => Err(PyValueError::new_err("words and tags differ in length")),
-            (None, None) => Err(PyValueError::new_err("neither words nor tags are given")),
+            (Some(_), Some(_)) => {
+                Err(ArgumentError::new("tags", "words and tags differ in length"))
+            }
+            (None, None) => Err(ArgumentError::new("words", "neither words nor tags are given")),
         }
-    }
-}
-
-fn check_ids<'a>(ids: impl Iterator<Item = &'a u32>, count: usize) -> PyResult<()> {
-    match ids.max() {
-        Some(&id) if id as usize >= count => {
-            Err(PyValueError::new_err(format!("id {id} is out of range of {count}")))
-        }
-        _ => Ok(()),
     }
 }
 
@@ -157,13 +167,10 @@ fn sentences<'a>(
     tokens: &'a [Token],
     attributes: &'a [TokenAttributes],
     offsets: &[i64],
-) -> PyResult<Vec<Sentence<'a>>> {
-    let ends = offsets.first() == Some(&0) && offsets.last() == Some(&(tokens.len() as i64));
-    if !ends || offsets.windows(2).any(|pair| pair[0] >= pair[1]) {
-        return Err(PyValueError::new_err("offsets must ascend from 0 to the number of tokens"));
-    }
-    let sentence = |pair: &[i64]| {
-        let range = pair[0] as usize..pair[1] as usize;
+) -> Result<Vec<Sentence<'a>>, ArgumentError> {
+    let offsets = offsets_in("offsets", offsets, tokens.len(), Runs::NonEmpty)?;
+    let sentence = |pair: &[usize]| {
+        let range = pair[0]..pair[1];
         let attributes =
             if attributes.is_empty() { attributes } else { &attributes[range.clone()] };
         Sentence { tokens: &tokens[range], attributes }

@@ -3,10 +3,11 @@
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 
+use super::arrays::{Runs, elements, offsets_in, offsets_out};
 use super::enter::enter;
-use super::errors::{Exception, IntoPyErr};
+use super::errors::{Exception, Failure, IntoPyErr};
 use super::threads::thread_pool;
-use super::treebank::{ForestIn, forest_in, offsets_in, offsets_out};
+use super::treebank::ForestIn;
 use crate::rerank::view::LabelTables;
 use crate::rerank::{ExtractError, extract};
 
@@ -39,17 +40,26 @@ fn candidate_features<'py>(
     conjunction: PyReadonlyArray1<'py, bool>,
     threads: usize,
 ) -> PyResult<RowsOut<'py>> {
-    let sentence_offsets = offsets_in(&sentence_offsets);
-    let tables = LabelTables {
-        head_step: head_step.as_slice()?.to_vec(),
-        from_right: from_right.as_slice()?.to_vec(),
-        punctuation: punctuation.as_slice()?.to_vec(),
-        conjunction: conjunction.as_slice()?.to_vec(),
-    };
-    let forest = forest_in(py, &forest)?;
-    let pool = thread_pool(py, threads)?;
-    let rows =
-        enter(py, |cancel| pool.install(|| extract(&forest, &sentence_offsets, &tables, cancel)))?;
+    let sentence_offsets = elements("sentence_offsets", &sentence_offsets)?;
+    let head_step = elements("head_step", &head_step)?;
+    let from_right = elements("from_right", &from_right)?;
+    let punctuation = elements("punctuation", &punctuation)?;
+    let conjunction = elements("conjunction", &conjunction)?;
+    let forest = forest.columns()?;
+    let rows = enter(py, |cancel| {
+        let forest = forest.build()?;
+        let sentence_offsets =
+            offsets_in("sentence_offsets", sentence_offsets, forest.len(), Runs::MayBeEmpty)?;
+        let tables = LabelTables {
+            head_step: head_step.to_vec(),
+            from_right: from_right.to_vec(),
+            punctuation: punctuation.to_vec(),
+            conjunction: conjunction.to_vec(),
+        };
+        let pool = thread_pool(threads)?;
+        let rows = pool.install(|| extract(&forest, &sentence_offsets, &tables, cancel))?;
+        Ok::<_, Failure>(rows)
+    })?;
     Ok((offsets_out(py, &rows.offsets), rows.keys.into_pyarray(py), rows.counts.into_pyarray(py)))
 }
 

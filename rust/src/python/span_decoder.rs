@@ -1,11 +1,11 @@
 //! Trees over span scores.
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray3, PyUntypedArrayMethods};
-use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use super::arrays::elements;
 use super::enter::enter;
-use super::errors::{Exception, IntoPyErr};
+use super::errors::{ArgumentError, Exception, Failure, IntoPyErr};
 use super::threads::thread_pool;
 use crate::span_decoder::{self, Method, Sentence, SpanError};
 
@@ -34,38 +34,41 @@ enum Scores<'py> {
 }
 
 impl Scores<'_> {
-    fn sentence(&self) -> PyResult<Sentence<'_>> {
+    fn sentence(&self) -> Result<Sentence<'_>, ArgumentError> {
+        let wrong = |message: String| Err(ArgumentError::new("sentences", message));
         let sentence = match self {
             Self::Dense(scores) => {
                 let &[words, ends, labels] = scores.shape() else { unreachable!("three axes") };
                 if ends != words + 1 {
-                    let message = format!("{words} starts do not go with {ends} ends");
-                    return Err(PyValueError::new_err(message));
+                    return wrong(format!("{words} starts do not go with {ends} ends"));
                 }
-                Sentence::Dense { words, labels, scores: scores.as_slice()? }
+                Sentence::Dense { words, labels, scores: elements("sentences", scores)? }
             }
             Self::Sparse(words, starts, ends, labels, scores) => {
-                let sentence = Sentence::Sparse {
-                    words: *words,
-                    starts: starts.as_slice()?,
-                    ends: ends.as_slice()?,
-                    labels: labels.as_slice()?,
-                    scores: scores.as_slice()?,
-                };
                 let lengths = [starts.len(), ends.len(), labels.len(), scores.len()];
                 if lengths.iter().any(|&length| length != lengths[0]) {
-                    let message = format!("columns differ in length: {lengths:?}");
-                    return Err(PyValueError::new_err(message));
+                    return wrong(format!("columns differ in length: {lengths:?}"));
                 }
-                sentence
+                Sentence::Sparse {
+                    words: *words,
+                    starts: elements("sentences", starts)?,
+                    ends: elements("sentences", ends)?,
+                    labels: elements("sentences", labels)?,
+                    scores: elements("sentences", scores)?,
+                }
             }
         };
         let (Sentence::Dense { words, .. } | Sentence::Sparse { words, .. }) = sentence;
         if words == 0 {
-            return Err(PyValueError::new_err("a sentence has at least one word"));
+            return wrong("a sentence has at least one word".to_owned());
         }
         Ok(sentence)
     }
+}
+
+/// The scores of all sentences.
+fn borrow<'a>(sentences: &'a [Scores<'_>]) -> Result<Vec<Sentence<'a>>, ArgumentError> {
+    sentences.iter().map(Scores::sentence).collect()
 }
 
 /// Where the spans of each sentence start, then starts, ends and labels, then the score of each.
@@ -86,24 +89,24 @@ fn decode_spans<'py>(
     greedy: bool,
     threads: usize,
 ) -> PyResult<Trees<'py>> {
-    let sentences: Vec<Sentence<'_>> =
-        sentences.iter().map(Scores::sentence).collect::<PyResult<_>>()?;
+    let sentences = borrow(&sentences)?;
     let method = if greedy { Method::Greedy } else { Method::Exact };
-    let pool = thread_pool(py, threads)?;
-    let trees = enter(py, |cancel| {
-        pool.install(|| span_decoder::decode(&sentences, none, method, cancel))
-    })?;
-    let mut offsets = vec![0];
-    let (mut starts, mut ends, mut labels) = (Vec::new(), Vec::new(), Vec::new());
-    for tree in &trees {
-        for &(start, end, label) in &tree.spans {
-            starts.push(start);
-            ends.push(end);
-            labels.push(label);
+    let (offsets, starts, ends, labels, scores) = enter(py, |cancel| {
+        let pool = thread_pool(threads)?;
+        let trees = pool.install(|| span_decoder::decode(&sentences, none, method, cancel))?;
+        let mut offsets = vec![0];
+        let (mut starts, mut ends, mut labels) = (Vec::new(), Vec::new(), Vec::new());
+        for tree in &trees {
+            for &(start, end, label) in &tree.spans {
+                starts.push(start);
+                ends.push(end);
+                labels.push(label);
+            }
+            offsets.push(labels.len() as i64);
         }
-        offsets.push(labels.len() as i64);
-    }
-    let scores: Vec<f64> = trees.iter().map(|tree| tree.score).collect();
+        let scores: Vec<f64> = trees.iter().map(|tree| tree.score).collect();
+        Ok::<_, Failure>((offsets, starts, ends, labels, scores))
+    })?;
     Ok((
         offsets.into_pyarray(py),
         starts.into_pyarray(py),
@@ -122,11 +125,12 @@ fn span_marginals<'py>(
     none: Option<u32>,
     threads: usize,
 ) -> PyResult<Vec<(f64, Bound<'py, PyArray1<f64>>)>> {
-    let sentences: Vec<Sentence<'_>> =
-        sentences.iter().map(Scores::sentence).collect::<PyResult<_>>()?;
-    let pool = thread_pool(py, threads)?;
-    let found =
-        enter(py, |cancel| pool.install(|| span_decoder::marginals(&sentences, none, cancel)))?;
+    let sentences = borrow(&sentences)?;
+    let found = enter(py, |cancel| {
+        let pool = thread_pool(threads)?;
+        let found = pool.install(|| span_decoder::marginals(&sentences, none, cancel))?;
+        Ok::<_, Failure>(found)
+    })?;
     Ok(found
         .into_iter()
         .map(|found| (found.log_partition, found.probabilities.into_pyarray(py)))

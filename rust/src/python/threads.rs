@@ -1,15 +1,14 @@
-//! Pools of threads, one for each object that works on many things at once.
+//! Pools of threads.
 
-use pyo3::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-use super::errors::Exception;
+use super::errors::Failure;
 
-/// A pool of so many threads.
-pub(super) fn thread_pool(py: Python<'_>, threads: usize) -> PyResult<ThreadPool> {
+/// A pool of so many threads. Starting threads takes time: call this inside `enter`.
+pub(super) fn thread_pool(threads: usize) -> Result<ThreadPool, Failure> {
     ThreadPoolBuilder::new()
         .num_threads(threads)
         .thread_name(|number| format!("lpcfg-{number}"))
         .build()
-        .map_err(|error| Exception::Internal.new_err(py, error))
+        .map_err(Failure::internal)
 }

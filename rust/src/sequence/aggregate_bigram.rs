@@ -95,14 +95,13 @@ pub struct Step {
 impl PairCounts {
     /// Check columns of pairs that are sorted by their first word, and index them by the second.
     pub fn new(
-        first_offsets: &[i64],
+        first_offsets: Vec<usize>,
         seconds: &[u32],
         counts: &[f32],
         number_of_seconds: usize,
     ) -> Result<Self, PairCountsError> {
         let pairs = seconds.len();
-        let ends =
-            first_offsets.first() == Some(&0) && first_offsets.last() == Some(&(pairs as i64));
+        let ends = first_offsets.first() == Some(&0) && first_offsets.last() == Some(&pairs);
         if !ends || !first_offsets.is_sorted() {
             return Err(PairCountsError::Offsets(pairs));
         }
@@ -118,8 +117,6 @@ impl PairCounts {
         if !counts.iter().all(|&count| count.is_finite() && count > 0.0) {
             return Err(PairCountsError::Count);
         }
-        let first_offsets: Vec<usize> =
-            first_offsets.iter().map(|&offset| offset as usize).collect();
         let mut second_offsets = vec![0; number_of_seconds + 1];
         for &second in seconds {
             second_offsets[second as usize + 1] += 1;

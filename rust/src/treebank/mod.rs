@@ -11,3 +11,37 @@ pub mod forest;
 pub mod interner;
 pub mod node_table;
 pub mod transform;
+
+use clean::{CleanOptions, clean};
+use forest::Forest;
+use node_table::NodeTable;
+use transform::{TransformOptions, transform};
+
+/// The node table of trees, cleaned first if there are options for it. Trees that have no nodes, or
+/// none left, are dropped.
+///
+/// ```
+/// use lpcfg_core::treebank::bracket::{BracketReader, ReadOptions};
+/// use lpcfg_core::treebank::{clean::CleanOptions, clean_and_transform, transform::TransformOptions};
+///
+/// let mut reader = BracketReader::new(ReadOptions::default());
+/// reader.feed(b"( (S (NP-SBJ (PRP it)) (VP (VBD rained)))) (NP (-NONE- *))")?;
+/// reader.finish()?;
+/// let cleaning = CleanOptions::default();
+/// let table =
+///     clean_and_transform(reader.take_forest(), Some(&cleaning), &TransformOptions::default());
+/// assert_eq!((table.tree_offsets, table.words), (vec![0, 3], vec!["it".into(), "rained".into()]));
+/// # Ok::<(), lpcfg_core::treebank::bracket::BracketError>(())
+/// ```
+pub fn clean_and_transform(
+    forest: Forest,
+    cleaning: Option<&CleanOptions>,
+    options: &TransformOptions,
+) -> NodeTable {
+    let mut forest = match cleaning {
+        Some(cleaning) => clean(&forest, cleaning),
+        None => forest,
+    };
+    forest.drop_empty();
+    transform(&forest, options)
+}

@@ -5,16 +5,16 @@ use crate::treebank::forest::OffsetError;
 /// The absence of a child, a parent or a word.
 pub const NONE: i32 = -1;
 
-/// What a node of a transformed tree is called. Labels are ids into a table of label names; nothing
+/// The name of a node in a transformed tree. Labels are ids into a table of label names; nothing
 /// is ever encoded in a name, so that labels may contain any character.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Symbol {
-    /// The labels of a collapsed unary chain from top to bottom, never none. A node made by
-    /// binarisation has one: the lowest label of the node that it is a part of.
+    /// The labels of a collapsed unary chain from top to bottom, at least one. A binarisation node
+    /// has one: the lowest label of the node that it is a part of.
     pub labels: Vec<u32>,
-    /// The labels of parent, grandparent and so on, as far as they are remembered.
+    /// The labels of parent, grandparent and so on, as many as the markovisation keeps.
     pub ancestors: Vec<u32>,
-    /// For a node made by binarisation the labels of the children that it remembers.
+    /// For a binarisation node, the labels of children that the markovisation keeps.
     pub siblings: Option<Vec<u32>>,
     /// Whether the node carries a word.
     pub preterminal: bool,
@@ -91,7 +91,7 @@ pub enum TableError {
         /// Its right child.
         right: i32,
     },
-    /// A tree has several roots, or a root that binarisation made.
+    /// A tree has several roots, or its root is a binarisation node.
     #[error("node {0} ends a tree but is not its root, or is a part of a node that is missing")]
     Root(usize),
 }

@@ -137,11 +137,11 @@ class CRFEstimator(Estimator):
         backbone = PCFGEstimator(self.lexicon).estimate(treebank)
         refuse_unary_rules(backbone.unary_rules, "features of spans")
         uses = np.bincount(treebank.word[treebank.word >= 0], minlength=len(treebank.words))
-        vocabulary = _core.surface_vocabulary(list(treebank.words), uses.astype(np.uint32))
+        vocabulary = _core.crf_vocabulary(list(treebank.words), uses.astype(np.uint32))
         weights = np.zeros(1 << self.bits, dtype=np.float32)
         prior_weight = self.prior_weight if self.loss == "crf" else 0.0
         start = CRFWeights(self.loss, prior_weight, vocabulary, weights)
-        trainer = _core.SurfaceTrainer(start.core(treebank.symbols), thread_count(self.n_jobs))
+        trainer = _core.CRFTrainer(start.core(treebank.symbols), thread_count(self.n_jobs))
         leaves = np.flatnonzero(treebank.word >= 0)
         trainer.add(
             backbone.core,
@@ -161,8 +161,8 @@ class CRFEstimator(Estimator):
         for _ in self.progress(range(self.epochs)):
             total = trainer.run(
                 generator.permutation(len(trainer)),
-                rate=self.learning_rate,
-                damping=self.initial_accumulator,
+                learning_rate=self.learning_rate,
+                initial_accumulator=self.initial_accumulator,
                 penalty=self.penalty,
                 batch=self.batch_size,
             )

@@ -7,8 +7,9 @@ use numpy::{
 use pyo3::prelude::*;
 use rayon::ThreadPool;
 
+use crate::python::arrays::{Runs, check_shape, elements, offsets_in};
 use crate::python::enter::enter;
-use crate::python::errors::{Exception, IntoPyErr};
+use crate::python::errors::{ArgumentError, Exception, Failure, IntoPyErr};
 use crate::python::threads::thread_pool;
 use crate::sequence::aggregate_bigram::{Factors, PairCounts, PairCountsError};
 
@@ -39,10 +40,13 @@ impl PyPairCounts {
         words: usize,
         threads: usize,
     ) -> PyResult<Self> {
-        let (offsets, seconds, counts) =
-            (offsets.as_slice()?, seconds.as_slice()?, counts.as_slice()?);
-        let counts = enter(py, |_| PairCounts::new(offsets, seconds, counts, words))?;
-        Ok(Self { counts, pool: thread_pool(py, threads)? })
+        let offsets = elements("offsets", &offsets)?;
+        let (seconds, counts) = (elements("seconds", &seconds)?, elements("counts", &counts)?);
+        enter(py, |_| {
+            let offsets = offsets_in("offsets", offsets, seconds.len(), Runs::MayBeEmpty)?;
+            let counts = PairCounts::new(offsets, seconds, counts, words)?;
+            Ok::<_, Failure>(Self { counts, pool: thread_pool(threads)? })
+        })
     }
 
     /// The logarithm of the probability of all second words given the first ones.
@@ -80,9 +84,11 @@ impl PyPairCounts {
 fn factors<'a>(
     firsts: &'a PyReadonlyArray2<'_, f32>,
     seconds: &'a PyReadonlyArray2<'_, f32>,
-) -> PyResult<Factors<'a>> {
+) -> Result<Factors<'a>, ArgumentError> {
     let states = firsts.shape()[1];
-    Ok(Factors { states, firsts: firsts.as_slice()?, seconds: seconds.as_slice()? })
+    check_shape("seconds", seconds.shape(), &[seconds.shape()[0], states])?;
+    let (firsts, seconds) = (elements("firsts", firsts)?, elements("seconds", seconds)?);
+    Ok(Factors { states, firsts, seconds })
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {

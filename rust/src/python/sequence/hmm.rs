@@ -4,14 +4,14 @@ use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
     PyReadonlyArray3, PyUntypedArrayMethods,
 };
-use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use rayon::ThreadPool;
 
 use crate::cancel::Cancel;
+use crate::python::arrays::{Runs, check_shape, elements, offsets_in};
 use crate::python::enter::enter;
-use crate::python::errors::{Exception, IntoPyErr};
+use crate::python::errors::{ArgumentError, Exception, Failure, IntoPyErr};
 use crate::python::threads::thread_pool;
 use crate::sequence::hmm::expectation::{
     expected_counts, expected_visits, log_probabilities, posteriors,
@@ -40,9 +40,13 @@ impl PyModel {
         ends: PyReadonlyArray1<'_, f64>,
         emissions: PyReadonlyArray2<'_, f64>,
     ) -> PyResult<Self> {
-        let symbols = emissions.shape()[1];
-        let (initial, transitions) = (initial.as_slice()?, transitions.as_slice()?);
-        let (ends, emissions) = (ends.as_slice()?, emissions.as_slice()?);
+        let (states, symbols) = (initial.len(), emissions.shape()[1]);
+        check_shape("transitions", transitions.shape(), &[states; 2])?;
+        check_shape("emissions", emissions.shape(), &[states, symbols])?;
+        let initial = elements("initial", &initial)?;
+        let transitions = elements("transitions", &transitions)?;
+        let ends = elements("ends", &ends)?;
+        let emissions = elements("emissions", &emissions)?;
         enter(py, |_| Model::new(initial, transitions, ends, emissions, symbols)).map(Self)
     }
 }
@@ -62,16 +66,25 @@ impl PySecondOrder {
         tags: PyReadonlyArray1<'_, u32>,
         emissions: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<Self> {
-        let number = transitions.shape()[0].saturating_sub(1);
-        let (transitions, offsets) = (transitions.as_slice()?.to_vec(), unsigned(&offsets)?);
-        let (tags, emissions) = (tags.as_slice()?.to_vec(), emissions.as_slice()?.to_vec());
-        enter(py, |_| SecondOrder::new(number, transitions, offsets, tags, emissions)).map(Self)
+        // Beside the tags there is a border, before the first word and after the last.
+        let size = transitions.shape()[0];
+        check_shape("transitions", transitions.shape(), &[size; 3])?;
+        let transitions = elements("transitions", &transitions)?;
+        let offsets = elements("offsets", &offsets)?;
+        let tags = elements("tags", &tags)?;
+        let emissions = elements("emissions", &emissions)?;
+        enter(py, |_| {
+            let offsets = offsets_in("offsets", offsets, tags.len(), Runs::NonEmpty)?;
+            let model = SecondOrder::new(
+                size.saturating_sub(1),
+                transitions.to_vec(),
+                offsets,
+                tags.to_vec(),
+                emissions.to_vec(),
+            )?;
+            Ok::<_, Failure>(Self(model))
+        })
     }
-}
-
-/// A negative offset cannot ascend from zero: it is refused with the others.
-fn unsigned(offsets: &PyReadonlyArray1<'_, i64>) -> PyResult<Vec<usize>> {
-    Ok(offsets.as_slice()?.iter().map(|&offset| offset as usize).collect())
 }
 
 /// Sequences of symbols with a pool of threads to work on them.
@@ -90,10 +103,13 @@ impl PySequences {
         symbols: PyReadonlyArray1<'_, u32>,
         threads: usize,
     ) -> PyResult<Self> {
-        let offsets = unsigned(&offsets)?;
-        let symbols = symbols.as_slice()?.to_vec();
-        let sequences = enter(py, |_| Sequences::new(offsets, symbols))?;
-        Ok(Self { sequences, pool: thread_pool(py, threads)? })
+        let offsets = elements("offsets", &offsets)?;
+        let symbols = elements("symbols", &symbols)?;
+        enter(py, |_| {
+            let offsets = offsets_in("offsets", offsets, symbols.len(), Runs::NonEmpty)?;
+            let sequences = Sequences::new(offsets, symbols.to_vec())?;
+            Ok::<_, Failure>(Self { sequences, pool: thread_pool(threads)? })
+        })
     }
 
     /// The log-probability of each sequence.
@@ -192,20 +208,19 @@ impl PySequences {
     ) -> PyResult<(Bound<'py, PyArray2<f64>>, Bound<'py, PyArray2<f64>>, Bound<'py, PyArray1<f64>>)>
     {
         if sequence >= self.sequences.len() {
-            return Err(PyIndexError::new_err(format!("there is no sequence {sequence}")));
+            let message = format!("there is no sequence {sequence}");
+            return Err(ArgumentError::new("sequence", message).into());
         }
         let states = model.0.states();
-        let lattice =
-            enter(py, |cancel| Lattice::of_sequence(&model.0, &self.sequences, sequence, cancel))?;
-        let (forward, backward): (Vec<_>, Vec<_>) = lattice
-            .rows()
-            .map(|(forward, backward)| (&forward[..states], &backward[..states]))
-            .unzip();
-        Ok((
-            matrix(py, forward.concat(), states)?,
-            matrix(py, backward.concat(), states)?,
-            lattice.scales().to_vec().into_pyarray(py),
-        ))
+        let (forward, backward, scales) = self.run(py, |cancel| {
+            let lattice = Lattice::of_sequence(&model.0, &self.sequences, sequence, cancel)?;
+            let (forward, backward): (Vec<_>, Vec<_>) = lattice
+                .rows()
+                .map(|(forward, backward)| (&forward[..states], &backward[..states]))
+                .unzip();
+            Ok((forward.concat(), backward.concat(), lattice.scales().to_vec()))
+        })?;
+        Ok((matrix(py, forward, states)?, matrix(py, backward, states)?, scales.into_pyarray(py)))
     }
 }
 

@@ -33,16 +33,22 @@ pub struct BracketError {
     pub reason: Malformed,
 }
 
-impl fmt::Display for BracketError {
-    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}: {}", self.position, self.reason)?;
+impl BracketError {
+    /// What is wrong, without the position.
+    pub fn explanation(&self) -> String {
         // A bracket missing in an earlier tree shows only where the next one makes no sense.
         match self.tree {
             Some(tree) if tree.line != self.position.line => {
-                write!(formatter, " (in the tree that opens at {tree}: is it closed?)")
+                format!("{} (in the tree that opens at {tree}: is it closed?)", self.reason)
             }
-            _ => Ok(()),
+            _ => self.reason.to_string(),
         }
+    }
+}
+
+impl fmt::Display for BracketError {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{}: {}", self.position, self.explanation())
     }
 }
 

@@ -118,6 +118,12 @@ impl Forest {
         self.tree_offsets.push(self.labels.len());
     }
 
+    /// Drop the trees that have no nodes.
+    pub fn drop_empty(&mut self) {
+        // They own no nodes, so it is enough to drop their offsets.
+        self.tree_offsets.dedup();
+    }
+
     /// The index at which the tree being built starts.
     pub fn open_start(&self) -> usize {
         self.tree_offsets[self.len()]

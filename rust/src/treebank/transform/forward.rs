@@ -34,7 +34,7 @@ struct Transformer<'a> {
     /// The parent of the topmost node of a chain: the bottom of the chain above.
     parents: Vec<usize>,
     /// The table's node for the topmost node of a chain.
-    made: Vec<i32>,
+    table_nodes: Vec<i32>,
     /// The table's node that covers the children of a bottom node so far ([`Direction::Left`]).
     covering: Vec<i32>,
     children: Vec<usize>,
@@ -54,7 +54,7 @@ impl<'a> Transformer<'a> {
             base: 0,
             lengths: Vec::new(),
             parents: Vec::new(),
-            made: Vec::new(),
+            table_nodes: Vec::new(),
             covering: Vec::new(),
             children: Vec::new(),
             tokens: 0,
@@ -76,9 +76,9 @@ impl<'a> Transformer<'a> {
         self.find_chains(tree);
         for node in nodes {
             if self.lengths[node - self.base] > 0 {
-                let made = self.push_chain(node);
+                let table_node = self.push_chain(node);
                 if self.options.direction == Direction::Left {
-                    self.cover(node, made);
+                    self.cover(node, table_node);
                 }
             }
         }
@@ -92,7 +92,7 @@ impl<'a> Transformer<'a> {
             column.clear();
             column.resize(nodes.len(), value);
         }
-        for column in [&mut self.made, &mut self.covering] {
+        for column in [&mut self.table_nodes, &mut self.covering] {
             column.clear();
             column.resize(nodes.len(), NONE);
         }
@@ -140,22 +140,22 @@ impl<'a> Transformer<'a> {
     fn push_chain(&mut self, bottom: usize) -> i32 {
         let top = self.top(bottom);
         let word = self.forest.words()[bottom];
-        let made = if word != NO_WORD {
+        let table_node = if word != NO_WORD {
             let symbol = self.chain_symbol(bottom, true);
-            let made = self.push(symbol, NONE, NONE);
-            let node = made as usize;
+            let table_node = self.push(symbol, NONE, NONE);
+            let node = table_node as usize;
             self.table.word[node] = self.words.intern(&(word as u32)) as i32;
             self.table.start[node] = self.tokens;
             self.tokens += 1;
             self.table.end[node] = self.tokens;
-            made
+            table_node
         } else {
             let (left, right) = self.binary_children(bottom);
             let symbol = self.chain_symbol(bottom, false);
             self.push(symbol, left, right)
         };
-        self.made[top - self.base] = made;
-        made
+        self.table_nodes[top - self.base] = table_node;
+        table_node
     }
 
     /// The two nodes, or the one, that a node has as children in the table.
@@ -163,8 +163,8 @@ impl<'a> Transformer<'a> {
         let mut children = std::mem::take(&mut self.children);
         children.clear();
         children.extend(self.forest.children_reversed(bottom));
-        let made = |this: &Self, child: usize| this.made[child - this.base];
-        let last = made(self, children[0]);
+        let node_of = |this: &Self, child: usize| this.table_nodes[child - this.base];
+        let last = node_of(self, children[0]);
         let pair = match (children.len(), self.options.direction) {
             (1, _) => (last, NONE),
             (_, Direction::Left) => (self.covering[bottom - self.base], last),
@@ -172,20 +172,20 @@ impl<'a> Transformer<'a> {
                 let mut covering = last;
                 for index in 1..count - 1 {
                     let siblings = children[..=index].iter().rev().copied();
-                    let symbol = self.made_symbol(bottom, siblings);
-                    let left = made(self, children[index]);
+                    let symbol = self.binarization_symbol(bottom, siblings);
+                    let left = node_of(self, children[index]);
                     covering = self.push(symbol, left, covering);
                 }
-                (made(self, children[count - 1]), covering)
+                (node_of(self, children[count - 1]), covering)
             }
         };
         self.children = children;
         pair
     }
 
-    /// With [`Direction::Left`], made nodes come between the children in post-order: if the chain
+    /// With [`Direction::Left`], binarisation nodes come between the children in post-order: if the chain
     /// is a child but the last, cover it together with those before it.
-    fn cover(&mut self, bottom: usize, made: i32) {
+    fn cover(&mut self, bottom: usize, table_node: i32) {
         let child = self.top(bottom);
         let parent = self.parents[child - self.base];
         if parent == NO_PARENT || child + 1 == parent {
@@ -195,14 +195,14 @@ impl<'a> Transformer<'a> {
         let first = forest.first(parent);
         let covered = self.covering[parent - self.base];
         let covering = if covered == NONE {
-            made
+            table_node
         } else {
             let leftwards = std::iter::successors(Some(child), |sibling| {
                 let start = forest.first(*sibling);
                 (start > first).then(|| start - 1)
             });
-            let symbol = self.made_symbol(parent, leftwards);
-            self.push(symbol, covered, made)
+            let symbol = self.binarization_symbol(parent, leftwards);
+            self.push(symbol, covered, table_node)
         };
         self.covering[parent - self.base] = covering;
     }
@@ -240,16 +240,16 @@ impl<'a> Transformer<'a> {
         self.symbols.intern(self.key.as_slice())
     }
 
-    /// The symbol of a node made for some of the children of another.
-    fn made_symbol(&mut self, bottom: usize, siblings: impl Iterator<Item = usize>) -> u32 {
+    /// The symbol of a binarisation node, which covers some of the children of another node.
+    fn binarization_symbol(&mut self, bottom: usize, siblings: impl Iterator<Item = usize>) -> u32 {
         let labels = self.forest.labels();
         self.key.clear();
-        self.key.extend([MADE, 1, 0, labels[bottom]]);
-        if self.options.annotate.made {
+        self.key.extend([BINARIZATION, 1, 0, labels[bottom]]);
+        if self.options.annotate.binarization_nodes {
             self.key_ancestors(bottom);
         }
-        let remembered = self.options.horizontal.unwrap_or(usize::MAX);
-        self.key.extend(siblings.take(remembered).map(|sibling| labels[sibling]));
+        let number = self.options.horizontal.unwrap_or(usize::MAX);
+        self.key.extend(siblings.take(number).map(|sibling| labels[sibling]));
         self.symbols.intern(self.key.as_slice())
     }
 
@@ -266,8 +266,8 @@ impl<'a> Transformer<'a> {
     }
 }
 
-/// The kind of a made node; that of others is 1 for preterminals and 0 for phrases.
-const MADE: u32 = 2;
+/// The kind of a binarisation node; that of others is 1 for preterminals and 0 for phrases.
+const BINARIZATION: u32 = 2;
 
 /// A key holds the kind, the numbers of labels and ancestors, then labels, ancestors, siblings.
 fn decode(key: &[u32]) -> Symbol {
@@ -277,7 +277,7 @@ fn decode(key: &[u32]) -> Symbol {
     Symbol {
         labels: labels.to_vec(),
         ancestors: ancestors.to_vec(),
-        siblings: (header[0] == MADE).then(|| siblings.to_vec()),
+        siblings: (header[0] == BINARIZATION).then(|| siblings.to_vec()),
         preterminal: header[0] == 1,
     }
 }

@@ -3,7 +3,7 @@
 use crate::treebank::forest::{Forest, check_offsets};
 use crate::treebank::node_table::{NONE, NodeTable, TableError};
 
-/// The trees that a table was made from, or would be if a parser made it up.
+/// The trees whose transform is a table.
 ///
 /// Spans and parents are not looked at. Everything else is checked, so that no table can do harm.
 pub fn invert(table: &NodeTable) -> Result<Forest, TableError> {
@@ -53,8 +53,8 @@ pub fn invert(table: &NodeTable) -> Result<Forest, TableError> {
             }
         }
         if let Some(root) = (tree[0]..tree[1]).last() {
-            let is_made = table.symbols[table.symbol[root] as usize].siblings.is_some();
-            if firsts[root] != tree[0] || is_made {
+            let is_binarization = table.symbols[table.symbol[root] as usize].siblings.is_some();
+            if firsts[root] != tree[0] || is_binarization {
                 return Err(TableError::Root(root));
             }
         }

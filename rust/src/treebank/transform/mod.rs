@@ -2,8 +2,8 @@
 //!
 //! Three things happen on the way. Unary chains are collapsed, so that a chain of nodes above the
 //! same words becomes one node whose symbol keeps all their labels. Nodes with more than two
-//! children are binarised with made nodes in between, which remember some of the sibling labels
-//! (horizontal markovisation). Symbols remember the labels of some ancestors (vertical
+//! children are binarised with binarisation nodes in between, whose symbols have some of the sibling
+//! labels (horizontal markovisation). Symbols have the labels of some ancestors (vertical
 //! markovisation). Symbols are structured, so the way back needs no more than the table.
 //!
 //! # Unary chains
@@ -22,7 +22,7 @@ mod inverse;
 pub use forward::transform;
 pub use inverse::invert;
 
-/// To which side made nodes branch.
+/// To which side binarisation nodes branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// `X -> @X c_n`, where `@X` covers all children but the last.
@@ -42,29 +42,42 @@ pub struct Collapse {
     pub preterminals: bool,
 }
 
-/// Which nodes remember their ancestors.
+/// Which nodes, beside those of phrases, are annotated with their ancestors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Annotate {
-    /// Nodes made by binarisation do so, too: they remember those of the node they are a part of.
-    pub made: bool,
-    /// Preterminals do so, too.
+    /// Binarisation nodes, with the ancestors of the node they are a part of.
+    pub binarization_nodes: bool,
+    /// Preterminals.
     pub preterminals: bool,
 }
 
 /// How trees become binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransformOptions {
-    /// To which side made nodes branch.
+    /// To which side binarisation nodes branch.
     pub direction: Direction,
-    /// How many sibling labels a made node remembers: those of the children it covers, in the
-    /// order of generation (from the left for [`Direction::Right`]); all of them if none.
+    /// The number of sibling labels in the symbol of a binarisation node: those of the children it
+    /// covers, in the order of generation (from the left for [`Direction::Right`]); all if none.
     pub horizontal: Option<usize>,
-    /// How many ancestors a node remembers.
+    /// The number of ancestors in the symbol of a node.
     pub vertical: usize,
-    /// Which nodes remember their ancestors.
+    /// Which nodes are annotated with their ancestors.
     pub annotate: Annotate,
     /// Which unary chains become one node.
     pub collapse: Collapse,
+}
+
+impl Default for TransformOptions {
+    /// Two-stage markovisation (v < 1, h = 1), all unary chains collapsed.
+    fn default() -> Self {
+        Self {
+            direction: Direction::Right,
+            horizontal: Some(1),
+            vertical: 1,
+            annotate: Annotate { binarization_nodes: false, preterminals: true },
+            collapse: Collapse { root: true, inside: true, preterminals: true },
+        }
+    }
 }
 
 #[cfg(test)]

@@ -11,7 +11,7 @@ const PLAIN: TransformOptions = TransformOptions {
     direction: Direction::Right,
     horizontal: Some(0),
     vertical: 0,
-    annotate: Annotate { made: false, preterminals: false },
+    annotate: Annotate { binarization_nodes: false, preterminals: false },
     collapse: NO_CHAINS,
 };
 
@@ -63,25 +63,25 @@ fn made_nodes_cover_the_rest_in_either_direction() {
 }
 
 #[test]
-fn made_nodes_remember_as_many_siblings_as_asked() {
+fn binarisation_nodes_keep_as_many_siblings_as_asked() {
     let text = "(X (A a) (B b) (C c) (D d) (E e))";
-    let made = |direction, horizontal| -> Vec<String> {
+    let binarised = |direction, horizontal| -> Vec<String> {
         let all = symbols(text, &TransformOptions { direction, horizontal, ..PLAIN });
         all.into_iter().filter(|symbol| symbol.starts_with('@')).collect()
     };
-    assert_eq!(made(Direction::Right, Some(0)), ["@X[]", "@X[]", "@X[]"]);
-    assert_eq!(made(Direction::Right, Some(2)), ["@X[D,E]", "@X[C,D]", "@X[B,C]"]);
-    assert_eq!(made(Direction::Right, None), ["@X[D,E]", "@X[C,D,E]", "@X[B,C,D,E]"]);
-    assert_eq!(made(Direction::Left, Some(2)), ["@X[B,A]", "@X[C,B]", "@X[D,C]"]);
-    assert_eq!(made(Direction::Left, None), ["@X[B,A]", "@X[C,B,A]", "@X[D,C,B,A]"]);
+    assert_eq!(binarised(Direction::Right, Some(0)), ["@X[]", "@X[]", "@X[]"]);
+    assert_eq!(binarised(Direction::Right, Some(2)), ["@X[D,E]", "@X[C,D]", "@X[B,C]"]);
+    assert_eq!(binarised(Direction::Right, None), ["@X[D,E]", "@X[C,D,E]", "@X[B,C,D,E]"]);
+    assert_eq!(binarised(Direction::Left, Some(2)), ["@X[B,A]", "@X[C,B]", "@X[D,C]"]);
+    assert_eq!(binarised(Direction::Left, None), ["@X[B,A]", "@X[C,B,A]", "@X[D,C,B,A]"]);
 }
 
 #[test]
-fn ancestors_are_remembered_by_those_asked_to() {
+fn the_nodes_asked_for_are_annotated_with_ancestors() {
     let text = "(S (X (Y (A a) (B b) (C c))) (D d))";
     let options = TransformOptions { vertical: 2, ..PLAIN };
     assert_eq!(symbols(text, &options), ["A", "B", "C", "@Y[]", "Y^X^S", "X^S", "D", "S"]);
-    let annotate = Annotate { made: true, preterminals: true };
+    let annotate = Annotate { binarization_nodes: true, preterminals: true };
     let all = TransformOptions { annotate, ..options };
     let expected = ["A^Y^X", "B^Y^X", "C^Y^X", "@Y[]^X^S", "Y^X^S", "X^S", "D^S", "S"];
     assert_eq!(symbols(text, &all), expected);
@@ -160,8 +160,13 @@ fn any_options() -> impl Strategy<Value = TransformOptions> {
     let horizontal = prop::option::of(0..4usize);
     let flags = any::<[bool; 5]>();
     (direction, horizontal, 0..4usize, flags).prop_map(
-        |(direction, horizontal, vertical, [made, tags, root, inside, preterminals])| {
-            let annotate = Annotate { made, preterminals: tags };
+        |(
+            direction,
+            horizontal,
+            vertical,
+            [binarization_nodes, tags, root, inside, preterminals],
+        )| {
+            let annotate = Annotate { binarization_nodes, preterminals: tags };
             let collapse = Collapse { root, inside, preterminals };
             TransformOptions { direction, horizontal, vertical, annotate, collapse }
         },
@@ -184,7 +189,7 @@ proptest! {
         nodes in prop::collection::vec((0..4u32, -2..6i32, -2..6i32, -2..3i32), 0..6),
         offsets in prop::collection::vec(0..7usize, 0..4),
     ) {
-        // One symbol of each kind: a phrase, a preterminal, a made node.
+        // One symbol of each kind: a phrase, a preterminal, a binarisation node.
         let mut table = transform(&forest("(X (A a) (B b) (C c))"), &PLAIN);
         table.symbol = nodes.iter().map(|node| node.0).collect();
         table.left = nodes.iter().map(|node| node.1).collect();
