@@ -28,6 +28,14 @@ _LATENT_TYPES = {
     "tag_emissions": np.float32,
 }
 
+#: The arrays of a grammar, by the part of their names before the first dot.
+_ARRAYS = {
+    "roots",
+    *("binary_rules", "binary_probabilities", "unary_rules", "unary_probabilities"),
+    *("emission_offsets", "emission_symbols", "emission_probabilities", "words", "classes"),
+    *("coarse", "weights", "latent", "crf"),
+}
+
 
 def _pack(grammar: Grammar) -> tuple[Arrays, Document]:
     lexicon_arrays, lexicon_document = pack_lexicon(grammar.lexicon)
@@ -63,6 +71,12 @@ def _pack(grammar: Grammar) -> tuple[Arrays, Document]:
 
 
 def _unpack(file: ModelFile, document: Document) -> Grammar:
+    # What is not known cannot be left out: without its weights, a CRF would parse as its PCFG.
+    if unknown := [name for name in file.names() if name.partition(".")[0] not in _ARRAYS]:
+        raise ModelFileError(
+            f"has arrays that this version does not know: {', '.join(unknown)}; train it again",
+            path=file.path,
+        )
     symbols = tuple(Symbol.from_json(symbol) for symbol in document["symbols"])
     count = len(symbols)
     has_coarse = "coarse" in file.names()
