@@ -37,7 +37,7 @@ class CRFParser(CRFEstimator, SentenceParser):
         >>> from lpcfg import Tree
         >>> parser = CRFParser(bits=8).fit(Treebank.from_trees([Tree("NN", "rain")]))
         >>> print(parser.parse(words=["snow"]))
-        (NN snow)
+        (ROOT (NN snow))
         """
         super().fit(treebank)
         self.parser_ = Parser(self.grammar_, decoder=self.decoder, n_jobs=self.n_jobs)
