@@ -1,4 +1,7 @@
-"""The compiled core of lpcfg. Use the package `lpcfg`; this module may change without notice."""
+"""The compiled core of lpcfg. Use the package `lpcfg`; this module may change without notice.
+
+What its functions do is in their docstrings: ``help(lpcfg._core)``.
+"""
 
 from collections.abc import Sequence
 from os import PathLike
@@ -46,50 +49,27 @@ class ModelFile:
 
     def __new__(cls, path: str | PathLike[str]) -> ModelFile: ...
     @staticmethod
-    def from_bytes(data: bytes) -> ModelFile:
-        """A model file from its bytes, as ``model_file_bytes`` returns them, after validation."""
-
+    def from_bytes(data: bytes) -> ModelFile: ...
     @property
-    def path(self) -> str:
-        """The path the file was opened with, or ``<bytes>``."""
-
+    def path(self) -> str: ...
     @property
-    def json(self) -> str:
-        """The JSON document."""
-
-    def names(self) -> list[str]:
-        """The names of the arrays, in alphabetical order."""
-
-    def shape(self, name: str) -> tuple[int, ...]:
-        """The shape of an array."""
-
-    def dtype(self, name: str) -> np.dtype[Any]:
-        """The type of an array's elements."""
-
+    def json(self) -> str: ...
+    def names(self) -> list[str]: ...
+    def shape(self, name: str) -> tuple[int, ...]: ...
+    def dtype(self, name: str) -> np.dtype[Any]: ...
     def array(
         self,
         name: str,
         dtype: npt.DTypeLike | None = None,
         shape: Sequence[int | None] | None = None,
-    ) -> npt.NDArray[Any]:
-        """A read-only array that borrows from the memory map.
-
-        It is checked against a type and a shape (in which None stands for any length) if they
-        are given.
-        """
+    ) -> npt.NDArray[Any]: ...
 
 def write_model_file(
     path: str | PathLike[str], arrays: dict[str, npt.NDArray[Any]], json: str
-) -> None:
-    """Write arrays and a JSON document to a file: all of it, or nothing.
+) -> None: ...
+def model_file_bytes(arrays: dict[str, npt.NDArray[Any]], json: str) -> bytes: ...
 
-    Equal contents give equal bytes.
-    """
-
-def model_file_bytes(arrays: dict[str, npt.NDArray[Any]], json: str) -> bytes:
-    """The bytes that :func:`write_model_file` would write to a file."""
-
-#: The version of the feature templates of conditional random fields.
+# The version of the feature templates of conditional random fields.
 crf_template_version: int
 
 # Parsing
@@ -143,12 +123,7 @@ class Parser:
         candidates: int,
         marginals: bool,
         spellings: Sequence[str] | None = None,
-    ) -> dict[str, npt.NDArray[Any]]:
-        """Parse sentences given as ids of words, of tags or of both, one after the other.
-
-        A parser with a conditional random field needs the words as they are written, too. Returns
-        a dictionary of arrays, read by `lpcfg.parsing.parser`.
-        """
+    ) -> dict[str, npt.NDArray[Any]]: ...
 
 # Conditional random fields
 
@@ -168,8 +143,9 @@ class CRFModel:
         weights: npt.NDArray[np.float32],
     ) -> CRFModel: ...
 
-def crf_vocabulary(words: Sequence[str], counts: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint64]:
-    """The hashes of frequent words and suffixes, given words with the numbers of their uses."""
+def crf_vocabulary(
+    words: Sequence[str], counts: npt.NDArray[np.uint32]
+) -> npt.NDArray[np.uint64]: ...
 
 @final
 class CRFTrainer:
@@ -190,12 +166,7 @@ class CRFTrainer:
         tree_offsets: npt.NDArray[np.int64],
         coarse_threshold: float,
         threshold: float,
-    ) -> None:
-        """Prepare to learn from trees, pruned by a grammar.
-
-        `word_column` has the number of each token's word among `spellings`, `emissions` what it is
-        to the grammar.
-        """
+    ) -> None: ...
     def __len__(self) -> int: ...
     def run(
         self,
@@ -205,10 +176,8 @@ class CRFTrainer:
         initial_accumulator: float,
         penalty: float,
         batch: int,
-    ) -> float:
-        """Learn from sentences in the given order; the sum of their trees' log-probabilities."""
-    def weights(self) -> npt.NDArray[np.float32]:
-        """The weights as they are now."""
+    ) -> float: ...
+    def weights(self) -> npt.NDArray[np.float32]: ...
 
 # Hidden Markov models
 
@@ -245,40 +214,22 @@ class Sequences:
     def __new__(
         cls, offsets: npt.NDArray[np.int64], symbols: npt.NDArray[np.uint32], threads: int
     ) -> Sequences: ...
-    def log_probabilities(self, model: HiddenMarkovModel) -> npt.NDArray[np.float64]:
-        """The log-probability of each sequence."""
-
-    def posteriors(self, model: HiddenMarkovModel) -> npt.NDArray[np.float64]:
-        """The posteriors of states, a row for each symbol of all sequences."""
-
+    def log_probabilities(self, model: HiddenMarkovModel) -> npt.NDArray[np.float64]: ...
+    def posteriors(self, model: HiddenMarkovModel) -> npt.NDArray[np.float64]: ...
     def expected_visits(
         self, model: HiddenMarkovModel, transitions: bool
-    ) -> npt.NDArray[np.float64]:
-        """Expected numbers of states and, if wanted, of transitions, a row for each sequence."""
-
-    def expected_counts(self, model: HiddenMarkovModel) -> dict[str, Any]:
-        """Expected counts over all sequences: the E-step of Baum and Welch."""
-
+    ) -> npt.NDArray[np.float64]: ...
+    def expected_counts(self, model: HiddenMarkovModel) -> dict[str, Any]: ...
     def best_states(
         self, model: HiddenMarkovModel
-    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]:
-        """The most probable states, and the log-probability of each sequence with its own."""
-
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]: ...
     def best_tags(
         self, model: SecondOrderModel
-    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]:
-        """The most probable tag of each word under a second-order model, and its probability."""
-
-    def tag_posteriors(self, model: SecondOrderModel) -> npt.NDArray[np.float64]:
-        """The probabilities of tags under a second-order model, a row for each word."""
-
+    ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.float64]]: ...
+    def tag_posteriors(self, model: SecondOrderModel) -> npt.NDArray[np.float64]: ...
     def passes(
         self, model: HiddenMarkovModel, sequence: int
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]:
-        """The scaled forward and backward rows of one sequence, and what they are scaled by.
-
-        That is the probability of each symbol given the earlier ones.
-        """
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
 
 # Span scores
 
@@ -301,16 +252,10 @@ def decode_spans(
     npt.NDArray[np.uint32],
     npt.NDArray[np.uint32],
     npt.NDArray[np.float64],
-]:
-    """The best trees of sentences, given the scores of their spans."""
-
+]: ...
 def span_marginals(
     sentences: Sequence[_SpanScoreColumns], none: int | None, threads: int
-) -> list[tuple[float, npt.NDArray[np.float64]]]:
-    """For each sentence the logarithm of the sum over its trees, and the probability of each span.
-
-    Probabilities are in the order of the scores.
-    """
+) -> list[tuple[float, npt.NDArray[np.float64]]]: ...
 
 # Trees
 
@@ -343,40 +288,16 @@ class BracketReader:
     """A streaming reader of bracketed trees, which several threads may share."""
 
     def __new__(cls, keep_empty: bool, skip_malformed: bool) -> BracketReader: ...
-    def feed(self, source: str, chunk: bytes) -> None:
-        """Read a chunk of a source, which errors name as their file."""
+    def feed(self, source: str, chunk: bytes) -> None: ...
+    def read(self, source: str, chunk: bytes) -> _ForestColumns: ...
+    def finish(self, source: str) -> tuple[list[str], int]: ...
+    def take(self) -> _ForestColumns: ...
+    def take_table(self, cleaning: Cleaning | None, transform: Transform) -> tuple[_Table, int]: ...
 
-    def read(self, source: str, chunk: bytes) -> _ForestColumns:
-        """Read a chunk of a source, and hand over the trees completed since the last call."""
-
-    def finish(self, source: str) -> tuple[list[str], int]:
-        """End a source.
-
-        Returns the errors of the trees dropped from it, the first of them, and the number of trees
-        dropped from all sources so far.
-        """
-
-    def take(self) -> _ForestColumns:
-        """Hand over the trees completed since the last call."""
-
-    def take_table(self, cleaning: Cleaning | None, transform: Transform) -> tuple[_Table, int]:
-        """Hand over the trees completed since the last call, cleaned and transformed.
-
-        Trees without nodes are left out; their number comes second.
-        """
-
-def clean_forest(forest: _ForestColumns, cleaning: Cleaning) -> _ForestColumns:
-    """Remove from trees what a grammar should not learn."""
-
+def clean_forest(forest: _ForestColumns, cleaning: Cleaning) -> _ForestColumns: ...
 def transform_forest(
     forest: _ForestColumns, cleaning: Cleaning | None, transform: Transform
-) -> _Table:
-    """Clean trees, if asked to, then binarise, markovise and collapse them.
-
-    Returns the columns of the node table, its symbols and its words. Trees without nodes are left
-    out.
-    """
-
+) -> _Table: ...
 def invert_table(
     table: tuple[
         npt.NDArray[np.uint32],
@@ -387,8 +308,7 @@ def invert_table(
     ],
     symbols: Sequence[_SymbolParts],
     words: Sequence[str],
-) -> _ForestColumns:
-    """Undo `transform_forest`."""
+) -> _ForestColumns: ...
 
 # Features of candidate trees
 
@@ -401,8 +321,7 @@ def candidate_features(
     punctuation: npt.NDArray[np.bool_],
     conjunction: npt.NDArray[np.bool_],
     threads: int,
-) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]:
-    """The features of candidate trees beyond what all candidates of a sentence have."""
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.uint32], npt.NDArray[np.uint32]]: ...
 
 # Expectations over latent states, given trees.
 
@@ -438,8 +357,7 @@ class LatentTrees:
 
 def nearest_mixtures(
     gram: npt.NDArray[np.float64], products: npt.NDArray[np.float64], threads: int
-) -> npt.NDArray[np.float64]:
-    """The weights of the mixtures of anchors nearest to some points, from scalar products."""
+) -> npt.NDArray[np.float64]: ...
 
 # Language models
 
@@ -457,13 +375,10 @@ class PairCounts:
     ) -> PairCounts: ...
     def log_likelihood(
         self, firsts: npt.NDArray[np.float32], seconds: npt.NDArray[np.float32]
-    ) -> float:
-        """The logarithm of the probability of all second words given the first ones."""
-
+    ) -> float: ...
     def step(
         self,
         firsts: npt.NDArray[np.float32],
         seconds: npt.NDArray[np.float32],
         update_seconds: bool,
-    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None, float]:
-        """An iteration of EM: new parameters, and the log-likelihood of the old ones."""
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32] | None, float]: ...

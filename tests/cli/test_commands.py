@@ -342,7 +342,7 @@ def test_train_by_pivots_and_go_on_with_em(run, files):
 
 
 def test_train_says_what_is_missing(run, files):
-    assert refused(run("train", "none.mrg", "-o", "m")) == "none.mrg: no such file or folder"
+    assert refused(run("train", "none.mrg", "-o", "m")) == "none.mrg: No such file or directory"
     assert refused(run("train", "empty.mrg", "-o", "m")) == "no trees in empty.mrg"
     assert refused(run("train", "*.ptb", "-o", "m")) == "*.ptb: no file matches this pattern"
     message = refused(run("train", "gold.mrg", "-o", "no/m"))
@@ -626,7 +626,7 @@ def test_show_draws_svg(run, files):
 
 
 def test_show_says_what_it_needs(run):
-    assert refused(run("show", "none.mrg")) == "none.mrg: no such file or folder"
+    assert refused(run("show", "none.mrg")) == "none.mrg: No such file or directory"
     assert refused(run("show", "empty.mrg", "--svg", "t.svg")) == (
         "empty.mrg: there are no trees to draw"
     )

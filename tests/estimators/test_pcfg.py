@@ -36,7 +36,7 @@ BARE = Transform(vertical=0)
 
 
 def fit(trees, transform=BARE, lexicon=PLAIN):
-    treebank = Treebank.from_trees(trees, transform=transform)
+    treebank = Treebank.from_trees(trees, cleaning=False, transform=transform)
     return PCFGEstimator(lexicon=lexicon).fit(treebank).grammar_
 
 
@@ -87,7 +87,8 @@ def test_counting_by_hand():
 
 def test_rules_are_counted_once_for_each_use():
     trees = [Tree.from_string("(S (S (A x) (A x)) (A x))"), Tree.from_string("(S (A x) (A x))")]
-    binary, counts, unary, unary_counts = count_rules(Treebank.from_trees(trees, transform=BARE))
+    treebank = Treebank.from_trees(trees, cleaning=False, transform=BARE)
+    binary, counts, unary, unary_counts = count_rules(treebank)
     assert counts.sum() == 3
     assert sorted(counts.tolist()) == [1, 2]
     assert len(binary) == 2

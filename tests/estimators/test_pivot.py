@@ -40,7 +40,7 @@ WHOLE = FeatureSet(inside=(known.inside_tree,), outside=(known.outside_tree,))
 
 def sample(size: int, seed: int) -> Treebank:
     trees = sample_trees(read_rules(RULES), size, seed=seed)
-    return Treebank.from_trees(map(known.plain, trees), transform=known.TRANSFORM)
+    return Treebank.from_trees(map(known.plain, trees), cleaning=False, transform=known.TRANSFORM)
 
 
 def consistent(features: FeatureSet, **options) -> PivotEstimator:

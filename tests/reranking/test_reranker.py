@@ -35,9 +35,12 @@ def test_a_preference_is_learnt_from_the_words() -> None:
         lpcfg.PCFGEstimator()
         .fit(
             Treebank.from_trees(
-                Tree.from_string(frame.format(*words))
-                for words in sentences
-                for frame in (high, low)
+                (
+                    Tree.from_string(frame.format(*words))
+                    for words in sentences
+                    for frame in (high, low)
+                ),
+                cleaning=False,
             )
         )
         .grammar_

@@ -82,7 +82,7 @@ def sample(size: int, seed: int, ambiguous: bool = False) -> Treebank:
     """A treebank drawn from the grammar."""
     trees, probabilities = all_trees(ambiguous)
     chosen = np.random.default_rng(seed).choice(len(trees), size, p=probabilities)
-    return Treebank.from_trees(trees, transform=TRANSFORM).subset(chosen)
+    return Treebank.from_trees(trees, cleaning=False, transform=TRANSFORM).subset(chosen)
 
 
 def plain(tree: Tree) -> Tree:
@@ -93,7 +93,7 @@ def plain(tree: Tree) -> Tree:
 
 def aligned(trees: list[Tree], treebank: Treebank) -> Treebank:
     """The trees as a table with the symbols numbered as in the treebank."""
-    bank = Treebank.from_trees(trees, transform=treebank.transform)
+    bank = Treebank.from_trees(trees, cleaning=False, transform=treebank.transform)
     numbers = [treebank.symbols.index(symbol) for symbol in bank.symbols]
     return replace(bank, symbol=np.array(numbers)[bank.symbol], symbols=treebank.symbols)
 

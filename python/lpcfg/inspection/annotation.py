@@ -109,12 +109,13 @@ def show_states(
     ``binary``: show the binarised trees instead, with the names of symbols as labels.
 
     >>> from lpcfg import Tree
-    >>> tree = Tree.from_string("(S (NP (DT a) (JJ big) (NN dog)) (VP (VBD barked)))")
+    >>> tree = Tree.from_string("(ROOT (NP (DT a) (JJ big) (NN dog)) (VP (VBD barked)))")
     >>> bank, states = Treebank.from_trees([tree]), np.array([0, 0, 3, 1, 2, 1, 0])
     >>> print(show_states(bank, states).trees()[0])
-    (S[0] (NP[2] (DT[0] a) (JJ[0] big) (NN[3] dog)) (VP[1] (VBD[1] barked)))
+    (ROOT[0] (NP[2] (DT[0] a) (JJ[0] big) (NN[3] dog)) (VP[1] (VBD[1] barked)))
     >>> print(show_states(bank, states, binary=True).trees()[0])
-    (S[0] (NP^S[2] (DT^NP[0] a) (@NP[JJ][1] (JJ^NP[0] big) (NN^NP[3] dog))) (VP+VBD^S[1] barked))
+    (ROOT[0] (NP^ROOT[2] (DT^NP[0] a) (@NP[JJ][1] (JJ^NP[0] big) (NN^NP[3] dog)))
+        (VP+VBD^ROOT[1] barked))
     """
     (symbol, state), place, _ = distinct_rows(treebank.symbol, states + 1)
     symbols = []
