@@ -41,7 +41,7 @@ TASKS: Mapping[str, Mapping[str, Command]] = {
     },
     "parse": {
         "parse": Command(
-            "lpcfg.cli.parse", "parse sentences, one a line, words separated by spaces"
+            "lpcfg.cli.parse", "parse sentences, one per line, words separated by spaces"
         ),
     },
     "score": {
@@ -49,10 +49,10 @@ TASKS: Mapping[str, Mapping[str, Command]] = {
         "score": Command("lpcfg.cli.score", "score a file of trees against gold ones"),
     },
     "look inside": {
-        "show": Command("lpcfg.cli.show", "draw trees, or show what is in a model"),
+        "show": Command("lpcfg.cli.show", "draw trees, or summarise models"),
         "annotate": Command(
             "lpcfg.cli.annotate",
-            "write trees with the likeliest latent states of a model in their labels",
+            "write trees with the most probable latent states of a model in their labels",
         ),
     },
     "sequences": {
@@ -142,4 +142,5 @@ class _ShowVersion(argparse.Action):
     def __call__(self, parser: argparse.ArgumentParser, *_: object) -> NoReturn:
         from lpcfg._core import __version__
 
-        parser.exit(message=f"lpcfg {__version__}\n")
+        print(f"lpcfg {__version__}")
+        parser.exit()

@@ -198,7 +198,7 @@ class NoisyModels(BaseEstimator):
         >>> from lpcfg import ClusteringEstimator, Tree
         >>> family = NoisyModels(ClusteringEstimator(), models=2).fit([Tree("NN", "rain")])
         >>> print(family.parser().parse(words=["rain"]))
-        (NN rain)
+        (ROOT (NN rain))
         """
         from lpcfg.parsing.ensemble import joint_parser
 

@@ -11,7 +11,7 @@ from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates
 from lpcfg.io.formats import Arrays, Document, FileFormat
 from lpcfg.io.model_file import ModelFile
-from lpcfg.lexicon._file import LEXICON_KEYS, pack_lexicon, unpack_lexicon
+from lpcfg.lexicon.lexicon_file import LEXICON_KEYS, pack_lexicon, unpack_lexicon
 from lpcfg.treebank.symbol import Symbol
 
 __all__ = ["GRAMMAR_FORMAT"]

@@ -6,7 +6,7 @@ import numpy as np
 
 from lpcfg.io.formats import Arrays, Document, FileFormat
 from lpcfg.io.model_file import ModelFile, pack_strings, unpack_strings
-from lpcfg.lexicon._file import LEXICON_KEYS, pack_lexicon, unpack_lexicon
+from lpcfg.lexicon.lexicon_file import LEXICON_KEYS, pack_lexicon, unpack_lexicon
 from lpcfg.sequence.tagger import SMOOTHING, Tagger
 from lpcfg.treebank.cleaning import Cleaning
 
