@@ -1,6 +1,6 @@
 """Train the embedded default model from the documents of GUM and CRAFT whose licences allow it.
 
-Run from the top of the repository: .venv/bin/python benches/default_model.py
+Run from the top of the repository: .venv/bin/python benches/english_model.py
 """
 
 from dataclasses import replace
