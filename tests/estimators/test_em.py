@@ -60,6 +60,7 @@ def test_trees_have_the_probabilities_that_em_says():
     assert final >= estimator.log_likelihoods_[-1] - 1e-2
 
 
+@pytest.mark.slow
 def test_em_finds_the_true_probabilities_of_trees():
     distances = []
     for size in (300, 10_000):

@@ -109,6 +109,7 @@ def test_models_differ_by_their_noise_and_not_by_the_threads(estimator):
 SIDES = [lpcfg.Transform(vertical=0, binarize=side) for side in ("left", "right")]
 
 
+@pytest.mark.slow
 def test_models_take_turns_with_trees_features_and_noise(tmp_path):
     family = NoisyModels(CLUSTERING, models=9, transforms=SIDES, features=("compact", "full"))
     members = family.members()

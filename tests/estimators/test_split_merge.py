@@ -19,6 +19,7 @@ PLAIN = {
 }
 
 
+@pytest.mark.slow
 def test_splits_find_the_true_probabilities_of_trees():
     bank = known.sample(10_000, seed=3)
     options = {"cycles": 1, "split_iterations": 100, "merge_fraction": 0.0, **PLAIN}

@@ -164,6 +164,7 @@ def test_models_with_noise_are_combined_and_the_oracle_is_best(tmp_path):
     assert by_kinds["oracle"] == together["oracle"]
 
 
+@pytest.mark.slow
 def test_combinations_are_reranked_if_asked_for(tmp_path):
     bank = Treebank.from_trees(TREES)
     reranker = Reranker(folds=2, candidates=3, min_count=1, n_jobs=1)

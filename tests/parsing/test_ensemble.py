@@ -209,6 +209,7 @@ def test_ensembles_do_not_depend_on_threads_or_batches(grammars: list[lpcfg.Gram
     assert one == list(Ensemble(grammars, n_jobs=2).analyze_many(words=words))
 
 
+@pytest.mark.slow
 def test_hierarchies_are_saved_whole(grammars: list[lpcfg.Grammar], tmp_path: Path) -> None:
     treebank = Treebank.from_trees(lpcfg.embedded_trees())
     estimator = lpcfg.PCFGEstimator()
