@@ -1,4 +1,4 @@
-"""The base classes of estimators: what fits to trees, and is scored on trees."""
+"""The base classes of estimators, which are fitted to trees and scored on trees."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ Trees: TypeAlias = Treebank | Iterable[Tree] | Source | Iterable[Source]
 
 @dataclass(repr=False)
 class BaseEstimator(Parameterized, ABC):
-    """What learns from trees and can then parse.
+    """An estimator of one grammar or several: it is fitted to trees, and then makes a parser.
 
     It follows the conventions of scikit-learn, so that ``clone``, ``cross_val_score`` and
     ``GridSearchCV`` work, but does not import it. ``__init__`` only stores the parameters; ``fit``
@@ -42,7 +42,7 @@ class BaseEstimator(Parameterized, ABC):
     np.True_
     """
 
-    #: The transform of trees that are not yet a treebank when they are learnt from.
+    #: The transform that ``fit`` applies to training trees, unless they are a Treebank already.
     default_transform: ClassVar[Transform] = Transform()
 
     def fit(self, trees: Trees, y: object = None) -> Self:
@@ -68,7 +68,7 @@ class BaseEstimator(Parameterized, ABC):
 
     @abstractmethod
     def parser(self) -> BaseParser:
-        """A parser with what was learnt."""
+        """A parser with the fitted grammar or grammars."""
 
     def _check_fitted(self, result: str) -> None:
         if not hasattr(self, result):
@@ -78,7 +78,7 @@ class BaseEstimator(Parameterized, ABC):
         """The labelled F1 of the parser on the words of some trees, as a fraction from 0 to 1.
 
         It is the F1 of :func:`lpcfg.evaluate` divided by 100, for scikit-learn expects scores of
-        at most 1. The trees are cleaned as those that were learnt from. ``y`` is not used.
+        at most 1. The trees are cleaned in the same way as the training trees. ``y`` is not used.
 
         >>> from lpcfg import PCFGEstimator, embedded_trees
         >>> trees = embedded_trees()
@@ -94,7 +94,7 @@ class BaseEstimator(Parameterized, ABC):
         return evaluate_parser(parser, gold).scores.f1 / 100
 
     def __sklearn_tags__(self) -> object:
-        """What scikit-learn wants to know of an estimator: this one takes trees, and no targets."""
+        """The tags that scikit-learn asks for: the input is trees, and there are no targets."""
         from sklearn.utils import InputTags, Tags, TargetTags
 
         return Tags(
@@ -106,20 +106,20 @@ class BaseEstimator(Parameterized, ABC):
 
 @dataclass(repr=False)
 class Estimator(BaseEstimator):
-    """What learns one grammar from a treebank; the base class of all estimators.
+    """An estimator of one grammar from a treebank; the base class of all registered estimators.
 
     A subclass has a :attr:`name`, a :attr:`description`, declared parameters, and the method
-    :meth:`estimate`. Add it to :mod:`lpcfg.estimators.registry`, and the command line and
-    experiments know it.
+    :meth:`estimate`. An entry in :mod:`lpcfg.estimators.registry` makes it available to the command
+    line and to experiments.
 
     After ``fit``, ``grammar_`` is the grammar.
     """
 
     #: The name of the estimator on the command line and in model files.
     name: ClassVar[str]
-    #: What it does, in one line.
+    #: A description in one line.
     description: ClassVar[str]
-    #: What the steps are that ``progress`` goes through.
+    #: The name of the steps that ``progress`` counts.
     progress_unit: ClassVar[str] = "steps"
 
     grammar_: Grammar = field(init=False, repr=False, compare=False)
@@ -129,10 +129,10 @@ class Estimator(BaseEstimator):
 
     @abstractmethod
     def estimate(self, treebank: Treebank) -> Grammar:
-        """A grammar of a treebank; :meth:`fit` checks parameters, and calls this."""
+        """Estimate a grammar from a treebank; :meth:`fit` checks the parameters and calls this."""
 
     def parser(self) -> BaseParser:
-        """A parser with the grammar that was learnt.
+        """A parser with the fitted grammar.
 
         >>> from lpcfg import PCFGEstimator, embedded_trees
         >>> parser = PCFGEstimator().fit(embedded_trees()).parser()
@@ -145,7 +145,7 @@ class Estimator(BaseEstimator):
         return Parser(self.grammar_, n_jobs=getattr(self, "n_jobs", -1))
 
     def provenance(self, treebank: Treebank) -> dict[str, Any]:
-        """What a model file records: the estimator, all its parameters, and the treebank.
+        """The record in a model file: the estimator, all its parameters, and the treebank.
 
         >>> from lpcfg import ClusteringEstimator, Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
@@ -157,37 +157,37 @@ class Estimator(BaseEstimator):
 
 
 def as_treebank(trees: Trees, transform: Transform) -> Treebank:
-    """A treebank as it is, or one of trees or files in the given transform.
+    """A treebank as it is, or trees or files as a treebank with the given transform.
 
     >>> as_treebank([Tree("NN", "rain")], Transform())
     <Treebank of 1 trees, 1 nodes, 1 symbols, 1 words>
     """
     if isinstance(trees, Treebank):
         return trees
-    found = _listed(trees)
-    if all(isinstance(tree, Tree) for tree in found):
-        return Treebank.from_trees(found, transform=transform)
-    return Treebank.read(found, transform=transform)
+    items = _listed(trees)
+    if all(isinstance(item, Tree) for item in items):
+        return Treebank.from_trees(items, transform=transform)
+    return Treebank.read(items, transform=transform)
 
 
 def _gold_trees(trees: Trees, cleaning: Cleaning | None) -> list[Tree]:
-    found: list[Any] = trees.trees() if isinstance(trees, Treebank) else _listed(trees)
-    are_trees = all(isinstance(tree, Tree) for tree in found)
-    forest = Forest.from_trees(found) if are_trees else read_forest(found)
+    items: list[Any] = trees.trees() if isinstance(trees, Treebank) else _listed(trees)
+    are_trees = all(isinstance(item, Tree) for item in items)
+    forest = Forest.from_trees(items) if are_trees else read_forest(items)
     if cleaning is not None:
         forest = cleaning.apply(forest)
     return [tree for tree in forest.trees() if tree is not None]
 
 
 def _listed(trees: Trees) -> list[Any]:
-    """Trees or sources, of which one alone stands for a list."""
+    """Trees or sources as a list; a single one becomes a list of one."""
     if isinstance(trees, (str, PathLike, Tree)) or hasattr(trees, "read"):
         return [trees]
     try:
-        found = list(trees)
+        items = list(trees)
     except TypeError:
         raise InputError(f"expected a treebank, trees or paths, not {trees!r}") from None
-    kinds = {isinstance(tree, Tree) for tree in found}
+    kinds = {isinstance(item, Tree) for item in items}
     if len(kinds) > 1:
         raise InputError("expected trees or paths, not both")
-    return found
+    return items

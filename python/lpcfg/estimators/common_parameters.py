@@ -38,17 +38,21 @@ FULL_COUNT = parameter(
 
 WORD_SMOOTHING = parameter(
     Interval(float, 0),
-    "strength, in tokens, of the prior of what a word tells about the state of its tag; the "
-    "larger, the less rare words tell states apart",
+    "the prior count, in tokens, of the word's class in the distribution of states given a word; "
+    "the larger, the closer rare words are to their classes",
 )
 
 CLASS_SMOOTHING = parameter(
     Interval(float, 0),
-    "the same for what a class of rare and unknown words tells about the state of a tag",
+    "the prior count, in tokens, of the tag in the distribution of states given a class of rare "
+    "and unknown words; the larger, the closer classes are to the average of the tag",
 )
 
 LEXICON = parameter(
-    Instance(LexiconOptions), "how words are classed and smoothed", option=False, nested=True
+    Instance(LexiconOptions),
+    "the classes of rare and unknown words, and the smoothing of the lexicon",
+    option=False,
+    nested=True,
 )
 
 RANDOM_STATE = parameter(

@@ -1,6 +1,6 @@
 """The values that a parameter of an estimator may have.
 
-Each constraint tells whether it allows a value, describes the values it allows in words, and reads
+Each constraint checks whether a value is allowed, describes the allowed values in words, and reads
 a value from the text of a command-line option.
 """
 
@@ -15,16 +15,16 @@ from lpcfg.errors import InputError
 
 __all__ = ["AnyOf", "Constraint", "Function", "Instance", "Interval", "Options", "Pair", "Several"]
 
-#: The upper limit of integers that have no other: more of anything does not fit into memory.
+#: The upper limit of integers without another limit: larger models do not fit into memory.
 MAX_INTEGER = 10**9
 
 
 class Constraint(Protocol):
-    """What every constraint can do; ``str`` gives the allowed values in words."""
+    """The interface of constraints; ``str`` gives the allowed values in words."""
 
     @property
     def metavar(self) -> str:
-        """What a command line's help calls the value."""
+        """The name of the value in the help of the command line."""
 
     def allows(self, value: object) -> bool:
         """Whether a parameter may have this value."""
@@ -103,7 +103,7 @@ class Interval:
 
 
 class Options:
-    """One of some words.
+    """One of several words.
 
     >>> constraint = Options("crf", "independent")
     >>> print(constraint), constraint.allows("hinge")
@@ -116,7 +116,7 @@ class Options:
 
     @property
     def metavar(self) -> str:
-        """All of them.
+        """All words in braces.
 
         >>> Options("left", "right").metavar
         '{left,right}'
@@ -216,14 +216,14 @@ class Several:
         return f"{self.each.metavar}[,{self.each.metavar}...]"
 
     def allows(self, value: object) -> bool:
-        """Whether all values are allowed, there are enough, and none is there twice.
+        """Whether all values are allowed and different, and there are enough of them.
 
         >>> Several(Interval(float, 0)).allows((0.1, 0.2)), Several(Options("a")).allows("a")
         (True, False)
         """
         if not isinstance(value, (tuple, list)) or len(value) < self.at_least:
             return False
-        repeated = any(own in value[:place] for place, own in enumerate(value))
+        repeated = any(item in value[:index] for index, item in enumerate(value))
         return not repeated and all(map(self.each.allows, value))
 
     def parse(self, text: str) -> list[object]:
@@ -243,7 +243,7 @@ class Several:
 
 
 class Instance:
-    """An object of some classes; None stands for None itself.
+    """An instance of one of several classes, or None if None is among them.
 
     >>> from lpcfg import Noise
     >>> print(Instance(Noise, None))
@@ -256,7 +256,7 @@ class Instance:
         self.kinds = kinds
 
     def allows(self, value: object) -> bool:
-        """Whether the value is such an object.
+        """Whether the value is an instance of one of the classes, or an allowed None.
 
         >>> Instance(str, None).allows(None), Instance(str).allows(3)
         (True, False)
@@ -312,7 +312,7 @@ class AnyOf:
 
     @property
     def metavar(self) -> str:
-        """That of the first constraint.
+        """The name of the first constraint.
 
         >>> AnyOf(Interval(int, 1), Instance(None)).metavar
         'N'

@@ -36,18 +36,18 @@ __all__ = ["NoisyMember", "NoisyModels", "projecting"]
 
 
 def projecting(estimator: object) -> ProjectingEstimator:
-    """The estimator, if noise goes with it.
+    """The estimator, if it supports noise; otherwise raise an InputError.
 
     >>> from lpcfg import ClusteringEstimator
     >>> projecting(ClusteringEstimator()).noise
     """
     if not isinstance(estimator, ProjectingEstimator):
-        raise InputError("noise goes with the estimators spectral, clustering and pivot")
+        raise InputError("only the estimators spectral, clustering and pivot support noise")
     return estimator
 
 
 class NoisyMember(NamedTuple):
-    """The estimator of a model with its noise, and its tree transform if it has one of its own.
+    """The estimator of one model with its noise, and its tree transform (None: the treebank's).
 
     >>> from lpcfg import ClusteringEstimator
     >>> NoisyMember(ClusteringEstimator()).transform
@@ -57,7 +57,7 @@ class NoisyMember(NamedTuple):
     transform: Transform | None = None
 
     def alone(self) -> Estimator:
-        """What learns this model alone.
+        """An estimator of this model alone.
 
         >>> from lpcfg import ClusteringEstimator
         >>> type(NoisyMember(ClusteringEstimator(), Transform(binarize="left")).alone()).__name__
@@ -70,10 +70,10 @@ class NoisyMember(NamedTuple):
 
 @dataclass(repr=False)
 class NoisyModels(BaseEstimator):
-    """Models of one treebank by one estimator, each with noise of its own, for an ensemble.
+    """An ensemble of models of one treebank by one estimator, each with different noise.
 
-    Models take turns with the feature sets and transforms, and with the kinds and the amounts of
-    noise. Those with the same trees and features share the PCFG and the projections.
+    Models cycle through the feature sets and transforms, and through the kinds and the amounts of
+    noise. Models with the same transform and features share the PCFG and the projections.
 
     After ``fit``, ``grammars_`` are the grammars.
 
@@ -86,7 +86,7 @@ class NoisyModels(BaseEstimator):
 
     estimator: ProjectingEstimator = field(
         metadata=parameter(
-            Instance(ProjectingEstimator), "what learns each model", option=False, nested=True
+            Instance(ProjectingEstimator), "the estimator of each model", option=False, nested=True
         )
     )
     kinds: Sequence[NoiseKind] = field(
@@ -99,7 +99,7 @@ class NoisyModels(BaseEstimator):
         default=(0.05, 0.1, 0.15, 0.2),
         metadata=parameter(
             Several(Interval(float, 0), at_least=1),
-            "the amounts of noise; the larger, the more models differ, and the worse each is",
+            "the amounts of noise; with larger amounts, models differ more, and each is worse",
             option=False,
         ),
     )
@@ -110,7 +110,7 @@ class NoisyModels(BaseEstimator):
         default=(),
         metadata=parameter(
             Several(Instance(Transform)),
-            "transforms of the trees, so that models differ more; by default that of the treebank",
+            "tree transforms, so that models differ more; by default the transform of the treebank",
             option=False,
         ),
     )
@@ -118,9 +118,9 @@ class NoisyModels(BaseEstimator):
         default=(),
         metadata=parameter(
             Several(AnyOf(Options("compact", "full"), Instance(FeatureSet))),
-            "feature sets, so that models differ more; by default that of the estimator",
+            "feature sets, so that models differ more; by default the features of the estimator",
             option=False,
-            provenance=lambda several: [FeatureSet.named(own).provenance for own in several],
+            provenance=lambda several: [FeatureSet.named(each).provenance for each in several],
         ),
     )
     n_jobs: int = field(default=-1, metadata=N_JOBS)
@@ -134,7 +134,7 @@ class NoisyModels(BaseEstimator):
         >>> from lpcfg import PCFGEstimator
         >>> NoisyModels(PCFGEstimator()).validate()
         Traceback (most recent call last):
-        lpcfg.errors.InputError: noise goes with the estimators spectral, clustering and pivot
+        lpcfg.errors.InputError: only the estimators spectral, clustering and pivot support noise
         """
         projecting(self.estimator)
         super().validate()
@@ -148,7 +148,7 @@ class NoisyModels(BaseEstimator):
         ['add-0.05', 'mul-0.05', 'add-0.1']
         """
         kinds, sigmas = len(self.kinds), len(self.sigmas)
-        # With each turn of trees and features, these meet another noise.
+        # In each cycle through transforms and features, these are paired with another noise.
         turns = [seed % self.variants + seed // self.variants for seed in range(self.models)]
         return [
             Noise(self.kinds[turn % kinds], self.sigmas[turn // kinds % sigmas], seed)
@@ -166,12 +166,12 @@ class NoisyModels(BaseEstimator):
         return max(1, len(self.transforms)) * max(1, len(self.features))
 
     def members(self) -> list[NoisyMember]:
-        """The estimator of each model, and its transform if that is not the treebank's.
+        """The estimator of each model, and its transform if it differs from the treebank's.
 
         >>> from lpcfg import ClusteringEstimator
         >>> sides = [Transform(vertical=0, binarize=side) for side in ("left", "right")]
         >>> family = NoisyModels(ClusteringEstimator(), models=3, transforms=sides)
-        >>> [(str(own.estimator.noise), own.transform.binarize) for own in family.members()]
+        >>> [(str(model.estimator.noise), model.transform.binarize) for model in family.members()]
         [('dropout-0.05', 'left'), ('add-0.05', 'right'), ('add-0.05', 'left')]
         """
         self.validate()
@@ -188,12 +188,12 @@ class NoisyModels(BaseEstimator):
 
     def _fit(self, treebank: Treebank) -> None:
         members = self.members()
-        found: dict[int, Grammar] = {}
-        self._estimate(_treebanks(treebank, members), members, found.__setitem__)
-        self.grammars_ = [found[number] for number in range(len(members))]
+        grammars: dict[int, Grammar] = {}
+        self._estimate(_treebanks(treebank, members), members, grammars.__setitem__)
+        self.grammars_ = [grammars[number] for number in range(len(members))]
 
     def parser(self) -> BaseParser:
-        """A parser with all grammars, combined by the means of their posteriors.
+        """An ensemble parser of all grammars, which averages their posteriors.
 
         >>> from lpcfg import ClusteringEstimator, Tree
         >>> family = NoisyModels(ClusteringEstimator(), models=2).fit([Tree("NN", "rain")])
@@ -212,11 +212,11 @@ class NoisyModels(BaseEstimator):
         *,
         report: Callable[[str], object] = lambda _: None,
     ) -> list[Path]:
-        """Save the models to a folder, and return their files.
+        """Train the models, save them to a folder, and return their files.
 
-        A model that is there already, of the same treebank and with the same options, is not
-        trained again, so that training may be interrupted and taken up later. ``report`` gets
-        messages about models that differ from what is asked for.
+        A model that the folder already has, of the same treebank and with the same options, is not
+        trained again, so that training may be interrupted and resumed. ``report`` gets messages
+        about models in the folder that have other options.
 
         >>> import tempfile
         >>> from lpcfg import ClusteringEstimator, Tree
@@ -251,7 +251,7 @@ class NoisyModels(BaseEstimator):
             report(f"{folder}: other models that are here will be used too: {', '.join(others)}")
         missing = [number for number, options in enumerate(differences) if options != set()]
         targets = [files[number] for number in missing]
-        # What is estimated is saved by the same thread, so that nothing is kept longer than needed.
+        # The thread that estimates a grammar also saves it, so that no grammar is kept in memory.
         self._estimate(
             banks,
             [members[number] for number in missing],
@@ -265,16 +265,16 @@ class NoisyModels(BaseEstimator):
         members: Sequence[NoisyMember],
         finish: Callable[[int, Grammar], object],
     ) -> None:
-        """Estimate in parallel, and finish each grammar, given its number."""
+        """Estimate in parallel, and call ``finish`` with the number and the grammar of each."""
         stopped = Event()
 
-        def unless_stopped_now() -> None:
+        def raise_if_stopped() -> None:
             if stopped.is_set():
                 raise CancelledError
 
         def unless_stopped(items: Iterable[int]) -> Iterator[int]:
             for item in items:
-                unless_stopped_now()
+                raise_if_stopped()
                 yield item
 
         def estimate(number: int) -> None:
@@ -282,8 +282,8 @@ class NoisyModels(BaseEstimator):
             bank = banks[members[number].transform]
 
             def project() -> ProjectedTreebank:
-                # A thread that has waited for another one, which was stopped, must not go on.
-                unless_stopped_now()
+                # A thread that waited for another one, which was stopped, must stop too.
+                raise_if_stopped()
                 return estimator.project(bank)
 
             with shared[variants[number]].used(project) as projected:
@@ -292,14 +292,15 @@ class NoisyModels(BaseEstimator):
 
         numbers: dict[tuple[Transform | None, str | FeatureSet], int] = {}
         variants = [
-            numbers.setdefault((own.transform, own.estimator.features), len(numbers))
-            for own in members
+            numbers.setdefault((member.transform, member.estimator.features), len(numbers))
+            for member in members
         ]
         shared = [_Shared(variants.count(variant)) for variant in range(len(numbers))]
         jobs = thread_count(self.n_jobs)
-        # Threads seldom wait for each other's projections, and these are not there all at once.
+        # In this order, threads seldom wait for each other's projections, and few projections are
+        # in memory at once.
         order = sorted(range(len(members)), key=lambda number: (variants[number] // jobs, number))
-        # Threads set and reset the number of BLAS threads; this is what they reset it to.
+        # Threads set and reset the number of BLAS threads; here it is set to the value after reset.
         with one_thread(), ThreadPoolExecutor(jobs) as pool:
             try:
                 results = pool.map(estimate, order)
@@ -314,38 +315,38 @@ class NoisyModels(BaseEstimator):
 def _treebanks(
     treebank: Treebank, members: Iterable[NoisyMember]
 ) -> dict[Transform | None, Treebank]:
-    """The treebank in each transform that members learn from."""
+    """The treebank in the transform of each member."""
     return {
-        own: treebank if own is None else treebank.transformed(own)
-        for own in dict.fromkeys(member.transform for member in members)
+        transform: treebank if transform is None else treebank.transformed(transform)
+        for transform in dict.fromkeys(member.transform for member in members)
     }
 
 
 class _Shared:
-    """What several threads use: the first of them makes it, and after the last it is gone."""
+    """Projections that several threads share: computed at the first use, dropped after the last."""
 
     def __init__(self, uses: int) -> None:
         self._lock = Lock()
-        self._left = uses
-        self._made: ProjectedTreebank | None = None
+        self._remaining_uses = uses
+        self._projected: ProjectedTreebank | None = None
 
     @contextmanager
     def used(self, make: Callable[[], ProjectedTreebank]) -> Iterator[ProjectedTreebank]:
         with self._lock:
-            made = self._made = self._made or make()
-        yield made
+            projected = self._projected = self._projected or make()
+        yield projected
         with self._lock:
-            self._left -= 1
-            if not self._left:
-                self._made = None
+            self._remaining_uses -= 1
+            if not self._remaining_uses:
+                self._projected = None
 
 
 def _differences(file: Path, provenance: dict[str, Any]) -> set[str] | None:
     """The options by which the model in a file differs; None if there is no such file."""
     try:
-        found = examine(file).provenance
+        stored = examine(file).provenance
     except (FileNotFoundError, ModelFileError):
         return None
     # In JSON, lists and tuples are the same.
     wanted = json.loads(json.dumps(provenance))
-    return {name for name in found | wanted if found.get(name) != wanted.get(name)}
+    return {name for name in stored | wanted if stored.get(name) != wanted.get(name)}

@@ -1,7 +1,7 @@
-"""Parameters that are declared once, and what follows from the declaration.
+"""Declarations of parameters, and everything that is derived from a declaration.
 
-A parameter is a field of a dataclass, declared by :func:`parameter` with its default, the values it
-may have, and a help text. :class:`Parameterized` derives from that: validation, ``get_params`` and
+A parameter is a field of a dataclass, declared by :func:`parameter` with its default, its allowed
+values and a help text. :class:`Parameterized` derives from that: validation, ``get_params`` and
 ``set_params`` as scikit-learn has them, a short ``repr``, the list of parameters in the docstring,
 the record in model files, and (in :mod:`lpcfg.cli`) the options of the command line.
 """
@@ -25,7 +25,7 @@ _KEY = "parameter"
 
 @dataclass(frozen=True)
 class Parameter:
-    """What is declared of a parameter by :func:`parameter`, and its default."""
+    """The declaration of a parameter, made by :func:`parameter`, and its default."""
 
     constraint: Constraint
     help: str
@@ -47,16 +47,17 @@ def parameter(
     nested: bool = False,
     parts: Mapping[str, Mapping[str, Parameter]] | None = None,
 ) -> Mapping[str, Parameter]:
-    """Declare a parameter: the metadata of a field of a dataclass, which has the default.
+    """Declare a parameter: the metadata of a dataclass field. The field has the default.
 
-    ``constraint``: the values it may have.
+    ``constraint``: the allowed values.
     ``help``: its meaning and effect, for the docstring and the command line.
     ``option``: whether the command line has an option for it.
-    ``provenance``: whether model files record it; or a function that gives what they record.
-    ``metavar``: what the command line's help calls the value, by default what the constraint says.
+    ``provenance``: whether model files record it; or a function from the value to its record.
+    ``metavar``: the name of the value in the help of the command line, by default the metavar of
+    the constraint.
     ``nested``: whether ``get_params`` and ``set_params`` reach the parts of its value, as in
     ``lexicon__rare``.
-    ``parts``: declarations of those parts that have a command-line option each.
+    ``parts``: declarations of the parts that have command-line options.
 
     >>> from lpcfg.estimators.constraints import Interval
     >>> from dataclasses import dataclass, field
@@ -81,7 +82,7 @@ def parameter(
 
 
 class Parameterized:
-    """A base of dataclasses whose parameters are declared by :func:`parameter`.
+    """The base class of dataclasses whose parameters are declared by :func:`parameter`.
 
     Decorate subclasses with ``@dataclass(repr=False)``, to keep the short ``repr``.
 
@@ -97,7 +98,7 @@ class Parameterized:
 
     @classmethod
     def parameters(cls) -> dict[str, Parameter]:
-        """The declarations of all parameters, by name; those that are inherited come last.
+        """The declarations of all parameters, by name; inherited parameters come last.
 
         >>> from lpcfg import PCFGEstimator
         >>> list(PCFGEstimator.parameters())
@@ -105,10 +106,10 @@ class Parameterized:
         """
         if not is_dataclass(cls):
             return {}
-        found = {own.name: _declared(own) for own in fields(cls) if _KEY in own.metadata}
+        declared = {each.name: _declared(each) for each in fields(cls) if _KEY in each.metadata}
         base = cls.__bases__[0]
         inherited = base.parameters() if issubclass(base, Parameterized) else {}
-        return {name: found[name] for name in sorted(found, key=inherited.__contains__)}
+        return {name: declared[name] for name in sorted(declared, key=inherited.__contains__)}
 
     def validate(self) -> None:
         """Raise an InputError if a parameter has a value that it may not have.
@@ -135,25 +136,25 @@ class Parameterized:
         return InputError(f"{type(self).__name__}: {name} {problem}")
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The values of all parameters, by name; if ``deep``, those of their parts too.
+        """The values of all parameters, by name; with ``deep``, also the values of their parts.
 
         >>> from lpcfg import EMEstimator
         >>> parameters = EMEstimator().get_params()
         >>> parameters["states"], parameters["smoothing__words"]
         ((8, 8), 2.0)
         """
-        found: dict[str, Any] = {}
+        values: dict[str, Any] = {}
         for name, declared in self.parameters().items():
-            found[name] = getattr(self, name)
+            values[name] = getattr(self, name)
             if deep and declared.nested:
-                own = _parts(found[name])
-                found |= {f"{name}__{part}": value for part, value in own.items()}
-        return found
+                parts = _parts(values[name])
+                values |= {f"{name}__{part}": value for part, value in parts.items()}
+        return values
 
     def set_params(self, **parameters: object) -> Self:
         """Change some parameters, or parts of them as in ``lexicon__rare=3``; returns self.
 
-        Values are checked by ``fit``, as those given at first are.
+        Values are checked by ``fit``, like the arguments of the constructor.
 
         >>> from lpcfg import EMEstimator
         >>> EMEstimator().set_params(iterations=5, smoothing__words=1.0).smoothing.words
@@ -162,18 +163,17 @@ class Parameterized:
         declared = self.parameters()
         parts: dict[str, dict[str, object]] = {}
         for name, value in parameters.items():
-            own, _, part = name.partition("__")
-            known = own in declared and (not part or declared[own].nested)
-            if not known:
+            whole, _, part = name.partition("__")
+            if whole not in declared or (part and not declared[whole].nested):
                 raise InputError(
                     f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(declared)}"
                 )
             if part:
-                parts.setdefault(own, {})[part] = value
+                parts.setdefault(whole, {})[part] = value
             else:
-                setattr(self, own, value)
-        for own, changes in parts.items():
-            self._change_parts(own, changes)
+                setattr(self, whole, value)
+        for whole, changes in parts.items():
+            self._change_parts(whole, changes)
         return self
 
     def with_params(self, **parameters: object) -> Self:
@@ -186,7 +186,7 @@ class Parameterized:
         return type(self)(**self.get_params(deep=False)).set_params(**parameters)
 
     def _change_parts(self, name: str, changes: Mapping[str, object]) -> None:
-        """Replace the value of a parameter, which others may share, by a changed copy."""
+        """Replace the value of a parameter by a changed copy, as other objects may share it."""
         value = getattr(self, name)
         if isinstance(value, Parameterized):
             setattr(self, name, value.with_params(**changes))
@@ -198,20 +198,20 @@ class Parameterized:
     def provenance_params(self) -> dict[str, Any]:
         """The parameters as model files record them, ready for JSON.
 
-        Those that cannot change the result, such as ``n_jobs``, are declared not to be recorded.
+        Parameters that cannot change the result, such as ``n_jobs``, are not recorded.
 
         >>> from lpcfg import SpectralEstimator
         >>> SpectralEstimator().provenance_params()["states"]
         [8, 8]
         """
-        found = {}
+        record = {}
         for name, declared in self.parameters().items():
             value = getattr(self, name)
             if callable(declared.provenance):
-                found[name] = declared.provenance(value)
+                record[name] = declared.provenance(value)
             elif declared.provenance:
-                found[name] = recorded(value)
-        return found
+                record[name] = recorded(value)
+        return record
 
     def __repr__(self) -> str:
         return _short_repr(self)
@@ -233,27 +233,31 @@ def recorded(value: object) -> object:
     if isinstance(value, Parameterized):
         return value.provenance_params()
     if is_dataclass(value):
-        return {own.name: recorded(getattr(value, own.name)) for own in fields(value)}
+        return {each.name: recorded(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):
-        return {name: recorded(own) for name, own in value._asdict().items()}
+        return {name: recorded(item) for name, item in value._asdict().items()}
     if isinstance(value, (tuple, list)):
-        return [recorded(own) for own in value]
+        return [recorded(item) for item in value]
     raise TypeError(f"declare how the provenance should record {value!r}")
 
 
-def _declared(own: Field[Any]) -> Parameter:
+def _declared(declaring: Field[Any]) -> Parameter:
     """The declaration of a field with the field's default."""
-    declared: Parameter = own.metadata[_KEY]
-    factory = own.default_factory
-    return replace(declared, default=own.default if factory is MISSING else factory())
+    declared: Parameter = declaring.metadata[_KEY]
+    return replace(declared, default=_default(declaring))
+
+
+def _default(declaring: Field[Any]) -> object:
+    factory = declaring.default_factory
+    return declaring.default if factory is MISSING else factory()
 
 
 def _parts(value: object) -> dict[str, Any]:
-    """What :meth:`Parameterized.get_params` finds within a nested value."""
+    """The parts of a nested value, for :meth:`Parameterized.get_params`."""
     if isinstance(value, Parameterized):
         return value.get_params()
     if is_dataclass(value):
-        return {own.name: getattr(value, own.name) for own in fields(value) if own.init}
+        return {each.name: getattr(value, each.name) for each in fields(value) if each.init}
     return {}
 
 
@@ -261,30 +265,30 @@ def _short_repr(value: object) -> str:
     """The value, without the fields that have their defaults."""
     if not is_dataclass(value) or isinstance(value, type):
         return repr(value)
-    own_fields = {own.name: own for own in fields(value) if own.init}
-    names = value.parameters() if isinstance(value, Parameterized) else own_fields
+    init_fields = {each.name: each for each in fields(value) if each.init}
+    names = value.parameters() if isinstance(value, Parameterized) else init_fields
     shown = [
         f"{name}={_short_repr(getattr(value, name))}"
         for name in names
-        if not _is_default(own_fields[name], getattr(value, name))
+        if not _is_default(init_fields[name], getattr(value, name))
     ]
     return f"{type(value).__name__}({', '.join(shown)})"
 
 
-def _is_default(own: Field[Any], value: object) -> bool:
-    default = own.default if own.default_factory is MISSING else own.default_factory()
+def _is_default(declaring: Field[Any], value: object) -> bool:
+    default = _default(declaring)
     return value is default or bool(value == default)
 
 
 def _documented(cls: type[Parameterized]) -> str:
-    """The docstring of a class and the list of its parameters, its own ones first."""
-    own = {
+    """The docstring of a class and the list of its parameters; inherited ones come last."""
+    new = {
         name: _declared(value)
         for name, value in vars(cls).items()
         if isinstance(value, Field) and _KEY in value.metadata
     }
-    # A class is documented before its own fields are known to the dataclass.
-    declared = own | {name: each for name, each in cls.parameters().items() if name not in own}
+    # This runs before the dataclass decorator, which does not know the new fields yet.
+    declared = new | {name: each for name, each in cls.parameters().items() if name not in new}
     lines = [
         textwrap.fill(
             f"``{name}``: {each.help}; {each.constraint}{_default_text(each)}.",

@@ -48,7 +48,9 @@ def count_rules(
 
 @dataclass(repr=False)
 class PCFGEstimator(Estimator):
-    """A PCFG by relative frequency: the grammar that prunes for, and starts, all other estimators.
+    """PCFG estimation by relative frequency.
+
+    The PCFG is the backbone of the grammars of all other estimators, and prunes their charts.
 
     >>> from lpcfg import Tree
     >>> tree = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")

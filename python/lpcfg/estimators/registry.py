@@ -1,4 +1,4 @@
-"""All estimators by name, for the command line, experiments and everything that names one."""
+"""All estimators by name, for the command line, experiments and rerankers."""
 
 from __future__ import annotations
 
@@ -52,8 +52,8 @@ def estimator_class(name: str) -> type[Estimator]:
 
     >>> estimator_class("em").__name__
     'EMEstimator'
-    >>> for name, own in ESTIMATORS.items():
-    ...     print(f"{name}: {own.description}")
+    >>> for name, estimator in ESTIMATORS.items():
+    ...     print(f"{name}: {estimator.description}")
     pcfg: a PCFG: relative frequencies of rules, no latent states
     spectral: latent states by the spectral method: seconds of training, no local optima
     clustering: latent states by k-means clustering of nodes: easy to inspect

@@ -28,7 +28,7 @@ def interpolation(counts: NDArray[np.integer], smoothing: float) -> Floats:
 
 
 class RuleNodes(NamedTuple):
-    """Interminal nodes sorted by their rules; those of rule r begin at ``bounds[r]``.
+    """Interminal nodes sorted by their rules; the nodes of rule r begin at ``bounds[r]``.
 
     >>> from lpcfg import Tree
     >>> bank = Treebank.from_trees([Tree.from_string("(S (A a) (B b))")] * 2)

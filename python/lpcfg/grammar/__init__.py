@@ -1,4 +1,4 @@
-"""The grammar type that every estimator makes and every parser reads."""
+"""Grammars: the type that estimators return and parsers use, hand-written grammars, sampling."""
 
 from lpcfg.grammar.crf_weights import CRFWeights
 from lpcfg.grammar.grammar import Grammar

@@ -71,7 +71,7 @@ def _pack(grammar: Grammar) -> tuple[Arrays, Document]:
 
 
 def _unpack(file: ModelFile, document: Document) -> Grammar:
-    # What is not known cannot be left out: without its weights, a CRF would parse as its PCFG.
+    # Unknown arrays must not be ignored: without its weights, a CRF would parse as its PCFG.
     if unknown := [name for name in file.names() if name.partition(".")[0] not in _ARRAYS]:
         raise ModelFileError(
             f"has arrays that this version does not know: {', '.join(unknown)}; train it again",

@@ -77,7 +77,7 @@ def flatten_rules(rules: RuleSet, *, collapse_unary: bool = False) -> FlatRules:
 
 
 class _Flattening:
-    """The state of :func:`flatten_rules`: symbols are numbered when met, and expanded in turn."""
+    """The state of :func:`flatten_rules`: symbols are numbered at first use, expanded in order."""
 
     def __init__(self, rules: RuleSet, collapse_unary: bool) -> None:
         self.start = rules.start
@@ -101,7 +101,7 @@ class _Flattening:
         self.lexical: defaultdict[tuple[int, str], float] = defaultdict(float)
 
     def _variants_of(self, left: str) -> list[_Variant]:
-        found: list[tuple[Symbol, float, float]] = []  # with probability of the chain, and mass
+        weighted: list[tuple[Symbol, float, float]] = []  # with probability of the chain, and mass
         chains: list[tuple[tuple[str, ...], float]] = [((left,), 1.0)]
         while chains:
             chain, weight = chains.pop()
@@ -112,14 +112,14 @@ class _Flattening:
             else:
                 phrases += _mass(self.unaries[bottom])
             if phrases:
-                found.append((Symbol(chain), weight, weight * phrases))
+                weighted.append((Symbol(chain), weight, weight * phrases))
             words = _mass(self.words[bottom])
             if words:
-                found.append((Symbol(chain, preterminal=True), weight, weight * words))
-        total = sum(mass for _, _, mass in found)
+                weighted.append((Symbol(chain, preterminal=True), weight, weight * words))
+        total = sum(mass for _, _, mass in weighted)
         return [
             _Variant(symbol, symbol.labels[-1], mass / total, weight * total / mass)
-            for symbol, weight, mass in found
+            for symbol, weight, mass in weighted
         ]
 
     def _longer_chains(

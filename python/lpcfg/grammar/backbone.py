@@ -10,8 +10,8 @@ from lpcfg.grammar.grammar import Grammar
 
 __all__ = ["backbone_classes", "check_same_backbone", "same_backbone"]
 
-#: The number of differences that a message names.
-_NAMED = 3
+#: The largest number of differences that a message names.
+_MAX_NAMED = 3
 
 
 def check_same_backbone(grammars: Sequence[Grammar]) -> None:
@@ -28,7 +28,7 @@ def check_same_backbone(grammars: Sequence[Grammar]) -> None:
     lpcfg.errors.InputError: grammars 1 and 2 cannot parse together: not all have latent states ...
     """
     if not grammars:
-        raise InputError("a parser needs a grammar or more")
+        raise InputError("a parser needs at least one grammar")
     first, *others = grammars
     for number, other in enumerate(others, start=2):
         for difference in _differences(first, other):
@@ -49,20 +49,20 @@ def same_backbone(first: Grammar, other: Grammar) -> bool:
 
 
 def backbone_classes(grammars: Sequence[Grammar]) -> list[list[int]]:
-    r"""Group grammars, by their positions, so that those of a group can share one chart.
+    r"""Group the indices of grammars, so that the grammars of a group can share one chart.
 
     >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> backbone_classes([rain, rain])
     [[0], [1]]
     """
     classes: list[list[int]] = []
-    for place, grammar in enumerate(grammars):
-        for own in classes:
-            if same_backbone(grammars[own[0]], grammar):
-                own.append(place)
+    for index, grammar in enumerate(grammars):
+        for members in classes:
+            if same_backbone(grammars[members[0]], grammar):
+                members.append(index)
                 break
         else:
-            classes.append([place])
+            classes.append([index])
     return classes
 
 
@@ -75,20 +75,23 @@ def _differences(first: Grammar, other: Grammar) -> Iterator[str]:
         "words": (first.lexicon.words, other.lexicon.words),
         "classes of words": (first.lexicon.classes, other.lexicon.classes),
     }
-    for name, (own, others) in parts.items():
-        if len(own) == len(others) and all(a == b for a, b in zip(own, others, strict=True)):
+    for name, (ours, theirs) in parts.items():
+        if len(ours) == len(theirs) and all(a == b for a, b in zip(ours, theirs, strict=True)):
             continue
-        only = set(own) ^ set(others)
+        only = set(ours) ^ set(theirs)
         if not only:
             yield f"they have their {name} in different orders"
-        named = ", ".join(sorted(map(str, only))[:_NAMED])
-        more = f" and {len(only) - _NAMED} more" if len(only) > _NAMED else ""
+        named = ", ".join(sorted(map(str, only))[:_MAX_NAMED])
+        more = f" and {len(only) - _MAX_NAMED} more" if len(only) > _MAX_NAMED else ""
         yield (
             f"only one of them has the {name} {named}{more}; "
             "train them on the same trees, transformed in the same way"
         )
-    ways = [(g.lexicon.classifier.to_dict(), g.lexicon.lowercase_initial) for g in (first, other)]
-    if ways[0] != ways[1]:
+    lookups = [
+        (grammar.lexicon.classifier.to_dict(), grammar.lexicon.lowercase_initial)
+        for grammar in (first, other)
+    ]
+    if lookups[0] != lookups[1]:
         yield "they have different classes of unknown words; use the same lexicon options"
 
 

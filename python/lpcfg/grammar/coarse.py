@@ -19,11 +19,12 @@ def coarse_classes(
     """Give symbols that differ only in their annotation the same class, and all rare labels one.
 
     The class of a phrase is the label at the top of its unary chain, which its parent sees.
-    Binarisation nodes have classes of their own, and so has each tag.
+    Binarisation nodes and phrases never share a class, and each tag is a class.
 
     ``weights``: the count of each symbol.
     ``min_fraction``: phrase labels with a lower fraction of all phrases share a class, and so do
-    those of binarisation nodes. Every class takes time in every span, and rare ones prune little.
+    rare labels of binarisation nodes. Every class takes time in every span, and rare classes prune
+    little. Default 0.002.
 
     >>> phrases = [Symbol(("NP",), ("S",)), Symbol(("NP",), ("VP",))]
     >>> coarse_classes([*phrases, Symbol(("NN",), preterminal=True)], np.ones(3))

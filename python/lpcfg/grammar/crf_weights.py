@@ -21,8 +21,8 @@ Loss = Literal["crf", "independent"]
 class FeatureLabels(NamedTuple):
     """The labels under which features see each symbol.
 
-    Symbols with the same labels are of one kind: ``kinds`` has the kind of each symbol, and those
-    labels are ``labels[offsets[kind] : offsets[kind + 1]]``.
+    Symbols with the same labels are of one kind: ``kinds`` has the kind of each symbol, and the
+    labels of a kind are ``labels[offsets[kind] : offsets[kind + 1]]``.
     """
 
     kinds: NDArray[np.uint32]
@@ -44,11 +44,11 @@ def feature_labels(symbols: Sequence[Symbol]) -> FeatureLabels:
     kind_of_symbol = []
     for symbol in symbols:
         plain = (symbol.is_binarization, symbol.preterminal, symbol.labels)
-        own: list[tuple[object, ...]] = [symbol, plain]
+        symbol_names: list[tuple[object, ...]] = [symbol, plain]
         if symbol.preterminal:
             # The tag alone, whatever unary chain is above it. The core expects it last.
-            own.append(("tag", symbol.labels[-1]))
-        labels = tuple(names.setdefault(name, len(names)) for name in own)
+            symbol_names.append(("tag", symbol.labels[-1]))
+        labels = tuple(names.setdefault(name, len(names)) for name in symbol_names)
         kind_of_symbol.append(kinds.setdefault(labels, len(kinds)))
     return FeatureLabels(
         np.array(kind_of_symbol, dtype=np.uint32),
@@ -61,10 +61,9 @@ def feature_labels(symbols: Sequence[Symbol]) -> FeatureLabels:
 class CRFWeights:
     """A grammar-based CRF of trees given sentences (Hall et al. 2014), with the PCFG as its prior.
 
-    ``loss``: what the weights were trained for. ``"crf"``: the probability of a tree is
-    proportional to exp(weights . features) times its probability under the PCFG.
-    ``"independent"``: each span has a distribution over labels of its own, as in span
-    classification (del Canto 2021, part 2).
+    ``loss``: the objective of training. ``"crf"``: the probability of a tree is proportional to
+    exp(weights . features) times its probability under the PCFG. ``"independent"``: the label of
+    each span has a separate distribution, as in span classification (del Canto 2021, part 2).
     ``prior_weight``: the exponent of the PCFG's probability; 0 ignores the PCFG.
     ``vocabulary``: hashes of the words and suffixes that are frequent enough for features.
     ``weights``: the weights of all features, indexed by hashes of the features.
@@ -97,13 +96,13 @@ class CRFWeights:
         >>> CRFWeights("crf", 1.0, none, weights).core([Symbol(("NP",))])
         <lpcfg._core.CRFModel object at ...>
         """
-        known = feature_labels(symbols)
+        features = feature_labels(symbols)
         return _core.CRFModel(
             loss=self.loss,
             prior_weight=self.prior_weight,
             vocabulary=self.vocabulary,
-            kinds=known.kinds,
-            label_offsets=known.offsets,
-            labels=known.labels,
+            kinds=features.kinds,
+            label_offsets=features.offsets,
+            labels=features.labels,
             weights=self.weights,
         )

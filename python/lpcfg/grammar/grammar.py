@@ -28,12 +28,12 @@ __all__ = ["Grammar"]
 class Grammar:
     r"""A PCFG, an L-PCFG or a grammar-based CRF over binarised trees.
 
-    The rules and the lexicon are a PCFG. An L-PCFG has ``latent`` parameters besides, and the PCFG
-    is its backbone: it prunes the chart. A CRF has ``crf_weights`` besides, and the PCFG is its
-    prior. Parameters of PCFGs are those of Peng (2021, section 2.1, equation 2.1).
+    The rules and the lexicon are a PCFG. An L-PCFG also has ``latent`` parameters; the PCFG is its
+    backbone and prunes the chart. A CRF also has ``crf_weights``; the PCFG is its prior. The
+    parameters of a PCFG are defined as in Peng (2021, section 2.1, equation 2.1).
 
-    ``symbols``: nonterminals: interminals, preterminals and those made by binarisation. Rules name
-    them by their position here.
+    ``symbols``: the nonterminals: interminals, preterminals and binarisation symbols. Rules refer
+    to them by their indices.
     ``roots``: pi(a), the probability that the root of a tree is each symbol.
     ``binary_rules``, ``binary_probabilities``: rules a -> b c as rows (a, b, c), and
     t(a -> b c | a).
@@ -130,22 +130,22 @@ class Grammar:
         return f"<Grammar: {text}>"
 
     def __str__(self) -> str:
-        beside = "" if self.latent is None else f", {self.latent.size} latent parameters"
+        details = "" if self.latent is None else f", {self.latent.size} latent parameters"
         if self.crf_weights is not None:
-            beside += f", {np.count_nonzero(self.crf_weights.weights)} feature weights"
+            details += f", {np.count_nonzero(self.crf_weights.weights)} feature weights"
         if (learnt_from := self.provenance.get("learnt_from")) is not None:
-            beside += f" learnt from {learnt_from} of {self.provenance.get('trees')} trees"
+            details += f" trained on {learnt_from} of {self.provenance.get('trees')} trees"
         return (
             f"{self.provenance.get('estimator', 'unknown')} grammar: {len(self.symbols)} symbols, "
             f"{len(self.binary_rules)} binary and {len(self.unary_rules)} unary rules, "
             f"{len(self.lexicon.words)} words and {len(self.lexicon.classes)} classes of unknown "
-            f"words{beside}"
+            f"words{details}"
         )
 
     def summary(self, limit: int = 10) -> str:
-        r"""A description for people: sizes, provenance, and the most frequent roots and rules.
+        r"""A readable description: sizes, provenance, and the most frequent roots and rules.
 
-        ``limit``: the number of roots and of rules.
+        ``limit``: the largest number of roots and of rules (default 10).
 
         >>> rules = "S -> NP VP [0.9] | VP NP [0.1] \n NP -> 'it' \n VP -> 'rained'"
         >>> print(Grammar.from_string(rules).summary())
@@ -213,7 +213,7 @@ class Grammar:
         for symbol, root in zip(self.symbols, self.roots.tolist(), strict=False):
             if symbol.is_binarization and (root > 0 or symbol.preterminal):
                 raise GrammarError(
-                    f"symbol {symbol} is made by binarisation and writes no label: "
+                    f"symbol {symbol} is a binarisation symbol, which has no label in trees: "
                     "it can be neither a root nor a preterminal"
                 )
         label_ids = {label: identity for identity, label in enumerate(self.labels)}

@@ -20,21 +20,21 @@ Kind = Literal["linear", "probabilistic"]
 class LatentStates:
     """The parameters pi, t and q of an L-PCFG, as flat arrays.
 
-    The definition is that of Cohen & Collins (2014, section 3.1), but that each symbol has a number
-    of states of its own. The probability of a tree is pi . f(root), where the inside vector of a
-    preterminal is f(a -> x) = q(a -> x), and that of an interminal
+    They are defined as in Cohen & Collins (2014, section 3.1), except that symbols may have
+    different numbers of states. The probability of a tree is pi . f(root). The inside vector of a
+    preterminal is f(a -> x) = q(a -> x), and the inside vector of an interminal is
     f(a -> b c)[i] = sum over j, k of t(a -> b c)[i, j, k] f(b)[j] f(c)[k] (Peng 2021, section 7.4).
     There are no unary rules.
 
-    ``kind``: the parameters of a ``"probabilistic"`` grammar are probabilities. Those of a
-    ``"linear"`` one, which the spectral estimator makes, are probabilities up to an unknown
+    ``kind``: the parameters of a ``"probabilistic"`` grammar are probabilities. The parameters of a
+    ``"linear"`` grammar, which the spectral estimator returns, are probabilities up to an unknown
     invertible transform of each symbol's states, and may be negative.
     ``states``: the number of states of each symbol.
     ``roots``: the root vectors pi(a) of all symbols; zero for symbols that are never a root.
     ``binary``: the stored values of the tensors t(a -> b c) of all binary rules of the backbone,
     with axes (parent's, left child's, right child's state).
-    ``binary_counts``: the number of values stored of each tensor: all of them in C order, or those
-    that are not zero.
+    ``binary_counts``: the number of stored values of each tensor: all values in C order, or only
+    the nonzero values.
     ``binary_positions``: for tensors stored sparsely, the ascending positions of the values in C
     order.
     ``emission_ratios``: vectors of emission likelihood ratios q(a -> x | a, h) / q(a -> x | a),
@@ -129,7 +129,7 @@ class LatentStates:
         return offsets(self.states.astype(np.int64)[rules].prod(axis=1))
 
     def sparse(self, rules: NDArray[np.integer], density: float = 0.25) -> LatentStates:
-        """The same with tensors stored sparsely if at most this fraction of values is not zero.
+        """The same with tensors stored sparsely if at most this fraction of values is nonzero.
 
         >>> none, values = np.zeros(0, dtype=np.float32), np.array([0, 0, 5, 0], dtype=np.float32)
         >>> latent = LatentStates("linear", np.array([2, 1]), none, values, np.array([4]), none,
@@ -138,8 +138,8 @@ class LatentStates:
         array([2], dtype=uint32)
         """
         dense, begins = self.dense(rules), self.tensor_offsets(rules)
-        places = np.flatnonzero(dense.binary)
-        stored = store_tensors(places, dense.binary[places], begins, density)
+        positions = np.flatnonzero(dense.binary)
+        stored = store_tensors(positions, dense.binary[positions], begins, density)
         return replace(dense, **stored._asdict())
 
     def dense(self, rules: NDArray[np.integer]) -> LatentStates:
@@ -154,13 +154,13 @@ class LatentStates:
         begins = self.tensor_offsets(rules)
         sizes, counts = np.diff(begins), self.binary_counts.astype(np.int64)
         if len(counts) != len(sizes) or np.any(counts > sizes):
-            raise GrammarError("the tensors of the latent states are not those of these rules")
+            raise GrammarError("the tensors of the latent states do not belong to these rules")
         if np.array_equal(counts, sizes):
             return self
-        places = np.arange(len(self.binary)) - np.repeat(offsets(counts)[:-1], counts)
-        places[np.repeat(counts < sizes, counts)] = self.binary_positions
+        positions = np.arange(len(self.binary)) - np.repeat(offsets(counts)[:-1], counts)
+        positions[np.repeat(counts < sizes, counts)] = self.binary_positions
         values = np.zeros(begins[-1], dtype=np.float32)
-        values[np.repeat(begins[:-1], counts) + places] = self.binary
+        values[np.repeat(begins[:-1], counts) + positions] = self.binary
         return replace(
             self,
             binary=values,
@@ -178,28 +178,28 @@ class StoredTensors(NamedTuple):
 
 
 def store_tensors(
-    places: NDArray[np.int64],
+    positions: NDArray[np.int64],
     values: NDArray[np.number],
     begins: NDArray[np.int64],
     density: float = 0.25,
 ) -> StoredTensors:
-    """Tensors from their values that are not zero.
+    """Tensors from their nonzero values.
 
-    ``places``: the ascending positions of the values in all tensors, flat and concatenated.
+    ``positions``: the ascending positions of the values in all tensors, flat and concatenated.
     ``begins``: where each tensor begins there, and where the last one ends.
-    ``density``: tensors are stored sparsely if at most this fraction of values is not zero.
+    ``density``: tensors are stored sparsely if at most this fraction of values is nonzero.
 
     >>> store_tensors(np.array([2, 4, 5]), np.array([5, 6, 7]), np.array([0, 4, 6]))
     StoredTensors(binary=array([5., 6., 7.], dtype=float32),
                   binary_counts=array([1, 2], dtype=uint32),
                   binary_positions=array([2], dtype=uint32))
     """
-    sizes, rule = np.diff(begins), np.searchsorted(begins, places, side="right") - 1
+    sizes, rule = np.diff(begins), np.searchsorted(begins, positions, side="right") - 1
     counts = np.bincount(rule, minlength=len(sizes))
     sparse = (counts < sizes) & (counts <= density * sizes)
     stored = np.where(sparse, counts, sizes)
-    within = places - begins[rule]
-    rank = np.arange(len(places)) - offsets(counts)[rule]
+    within = positions - begins[rule]
+    rank = np.arange(len(positions)) - offsets(counts)[rule]
     starts = offsets(stored)
     binary = np.zeros(starts[-1], dtype=np.float32)
     binary[starts[rule] + np.where(sparse[rule], rank, within)] = values
@@ -207,12 +207,14 @@ def store_tensors(
 
 
 def refuse_unary_rules(rules: NDArray[np.integer], what: str = "latent states") -> None:
-    """Raise an :class:`InputError` if there are unary rules; ``what`` cannot be used with them.
+    """Raise an :class:`InputError` if there are unary rules, which ``what`` does not support.
 
     >>> refuse_unary_rules(np.array([[0, 1]]))
     Traceback (most recent call last):
-    lpcfg.errors.InputError: latent states do not go with unary rules; let Transform collapse \
-unary chains
+    lpcfg.errors.InputError: latent states cannot be combined with unary rules; let Transform \
+collapse unary chains
     """
     if len(rules):
-        raise InputError(f"{what} do not go with unary rules; let Transform collapse unary chains")
+        raise InputError(
+            f"{what} cannot be combined with unary rules; let Transform collapse unary chains"
+        )

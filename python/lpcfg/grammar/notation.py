@@ -8,7 +8,7 @@ quotes, probabilities in square brackets::
 
 A line that begins with ``|``, or follows one that ends with a backslash, continues the previous
 rule; ``%start S`` names the start symbol. Labels may contain anything but spaces, quotes, ``|``,
-``[``, ``]`` and arrows, so those of the Penn Treebank (``PRP$``, ``-LRB-``, ``.``) are allowed.
+``[``, ``]`` and arrows, so Penn Treebank labels (``PRP$``, ``-LRB-``, ``.``) are allowed.
 """
 
 from __future__ import annotations
@@ -163,18 +163,18 @@ def read_rules(text: str, start: str | None = None) -> RuleSet:
             alternatives.extend(_alternatives(statement))
     if not alternatives:
         raise GrammarError("the grammar has no rules: write at least one, such as S -> 'word'")
-    known = {alternative.left.text for alternative in alternatives}
+    nonterminals = {alternative.left.text for alternative in alternatives}
     for alternative in alternatives:
         for item in alternative.right:
-            if item.kind == "name" and item.text not in known:
+            if item.kind == "name" and item.text not in nonterminals:
                 raise _error(
                     item,
                     f"no rule rewrites the nonterminal {item.text}:"
                     f" add one, or quote it if it is a word",
                 )
-    if start is not None and start not in known:
+    if start is not None and start not in nonterminals:
         raise GrammarError(f"the start symbol {start} has no rules")
-    if named is not None and named.text not in known:
+    if named is not None and named.text not in nonterminals:
         raise _error(named, f"the start symbol {named.text} has no rules")
     first = named.text if named else alternatives[0].left.text
     return RuleSet(start or first, tuple(_weighted(alternatives)))
@@ -200,18 +200,18 @@ def _statements(text: str) -> Iterator[list[_Token]]:
 def _tokens(line: str, number: int) -> Iterator[_Token]:
     position = 0
     while position < len(line):
-        found = _TOKEN.match(line, position)
-        if found is None:
+        match = _TOKEN.match(line, position)
+        if match is None:
             wrong = line[position]
             reason = {
                 "[": "a probability is not closed: add ]",
                 "]": "] without a [ before it",
             }.get(wrong, f"the quote {wrong} is not closed")
             raise _error(_Token("", "", number, position + 1), reason)
-        kind = found.lastgroup or ""
+        kind = match.lastgroup or ""
         if kind not in ("space", "comment"):
-            yield _Token(kind, found[kind], number, position + 1)
-        position = found.end()
+            yield _Token(kind, match[kind], number, position + 1)
+        position = match.end()
 
 
 def _alternatives(statement: list[_Token]) -> Iterator[_Alternative]:
@@ -238,7 +238,7 @@ def _alternatives(statement: list[_Token]) -> Iterator[_Alternative]:
             yield _Alternative(left, right, probability)
             right, probability = [], None
         elif item.kind == "arrow":
-            raise _error(item, "a second arrow on the line: each rule begins on a line of its own")
+            raise _error(item, "a second arrow on the line: each rule begins on a new line")
         elif probability is not None:
             raise _error(item, "expected | or the end of the line after a probability")
         elif item.kind == "probability":
@@ -256,8 +256,8 @@ def _weighted(alternatives: list[_Alternative]) -> Iterator[Rule]:
         alternative.left.text for alternative in alternatives if alternative.probability
     )
     totals: dict[str, float] = dict.fromkeys(sizes, 0.0)
-    for left, items, given in alternatives:
-        if given is None:
+    for left, items, token in alternatives:
+        if token is None:
             if weighted[left.text]:
                 raise _error(
                     items[-1],
@@ -266,11 +266,11 @@ def _weighted(alternatives: list[_Alternative]) -> Iterator[Rule]:
                 )
             probability = 1.0 / sizes[left.text]
         else:
-            probability = _number(given)
+            probability = _number(token)
             totals[left.text] += probability
             if totals[left.text] > 1 + _ROUNDING:
                 raise _error(
-                    given,
+                    token,
                     f"the probabilities of {left.text} add up to {totals[left.text]:g},"
                     f" which is more than 1",
                 )

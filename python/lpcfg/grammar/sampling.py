@@ -19,8 +19,8 @@ __all__ = ["expected_length", "expected_uses", "sample_trees"]
 # How far the probabilities of a left side may be from one.
 _ROUNDING = 1e-6
 
-# The number of trees in a row that may be too long before sampling is given up.
-_ATTEMPTS = 10_000
+# The number of trees in a row that may be too long before sampling fails.
+_MAX_ATTEMPTS = 10_000
 
 
 def expected_uses(rules: RuleSet, longest: float = math.inf) -> NDArray[np.float64]:
@@ -66,9 +66,9 @@ def expected_length(rules: RuleSet) -> float:
 def sample_trees(
     rules: RuleSet, n: int, seed: int = 0, max_length: int | None = None
 ) -> list[Tree]:
-    r"""Draw trees independently; those longer than ``max_length`` words are drawn again.
+    r"""Draw trees independently; trees longer than ``max_length`` words are drawn again.
 
-    The same seed gives the same trees. A word beside other items gets a tag of its own, see
+    The same seed gives the same trees. A word beside other items gets a tag from
     :meth:`lpcfg.grammar.notation.RuleSet.word_labels`.
 
     >>> from lpcfg.grammar.notation import read_rules
@@ -97,9 +97,9 @@ def sample_trees(
         if tree is not None:
             trees.append(tree)
             attempts = 0
-        elif (attempts := attempts + 1) == _ATTEMPTS:
+        elif (attempts := attempts + 1) == _MAX_ATTEMPTS:
             raise InputError(
-                f"{_ATTEMPTS} trees in a row had more than max_length={max_length} words;"
+                f"{_MAX_ATTEMPTS} trees in a row had more than max_length={max_length} words;"
                 f" raise the limit"
             )
     return trees

@@ -114,12 +114,12 @@ def estimate_from_columns(
     names, row_class, prior_class = class_rows(table, classifier)
 
     # Rows of these matrices are emissions: the known words, then the classes.
-    kept, fed = table.known[table.word], table.counts_for_class
+    kept, counted = table.known[table.word], table.counts_for_class
     vocabulary = int(table.known.sum())
     word_rows = (np.cumsum(table.known) - 1)[table.word[kept]]
-    counts = np.concatenate([table.count[kept], table.count[fed]])
-    rows = np.concatenate([word_rows, vocabulary + row_class[fed]])
-    columns = np.concatenate([table.symbol[kept], table.symbol[fed]])
+    counts = np.concatenate([table.count[kept], table.count[counted]])
+    rows = np.concatenate([word_rows, vocabulary + row_class[counted]])
+    columns = np.concatenate([table.symbol[kept], table.symbol[counted]])
     emissions = vocabulary + len(names)
     symbol_counts = count_matrix(counts, rows, columns, (emissions, len(symbols)))
     # After smoothing most emissions have most tags, so a dense matrix is no larger.
@@ -158,21 +158,21 @@ def estimate_from_columns(
 def _class_tags(
     names: Sequence[str],
     classifier: WordClasses,
-    own: NDArray[np.float64],
+    counts: NDArray[np.float64],
     options: LexiconOptions,
 ) -> NDArray[np.float64]:
     """P(tag | class): backs off to all words below the class, and these to the next class above."""
     prior_count = 0.0 if classifier.determines_tag else options.class_smoothing
     ids = {name: identity for identity, name in enumerate(names)}
     parents = [ids[next(iter(classifier.fallbacks(name)), UNKNOWN)] for name in names]
-    below = own.copy()
+    below = counts.copy()
     for child in range(len(names) - 1, 0, -1):
         below[parents[child]] += below[child]
-    general = np.empty_like(own)
+    general = np.empty_like(counts)
     general[0] = below[0] / below[0].sum()
     for child in range(1, len(names)):
         general[child] = _shrink_row(below[child], general[parents[child]], prior_count)
-    return np.stack([_shrink_row(*pair, prior_count) for pair in zip(own, general, strict=True)])
+    return np.stack([_shrink_row(*pair, prior_count) for pair in zip(counts, general, strict=True)])
 
 
 def _class_mass(
@@ -209,26 +209,26 @@ def _spread_over_chains(
     by_symbol = symbol_counts.tocsc()
     symbol_mass, tag_mass = by_symbol.sum(axis=0), tag_counts.sum(axis=0)
     possible = (tag_counts > 0) | (tag_given_emission >= options.prune)
-    found = [(np.empty(0, dtype=np.int64), np.empty(0))] * len(tag)
+    emissions_of_symbol = [(np.empty(0, dtype=np.int64), np.empty(0))] * len(tag)
     for number in range(len(tag_mass)):
         emissions = np.flatnonzero(possible[:, number])
         tag_probability = tag_given_emission[emissions, number]
         total = tag_counts[emissions, number] + prior_count
-        own_weight = tag_probability / np.where(total > 0, total, 1)
-        # Without smoothing, tags that the emission never had still need chains: those of the prior.
-        prior_weight = np.where(total > 0, prior_count * own_weight, tag_probability)
+        count_weight = tag_probability / np.where(total > 0, total, 1)
+        # Without smoothing, tags that the emission never had get their chains from the prior.
+        prior_weight = np.where(total > 0, prior_count * count_weight, tag_probability)
         for symbol in np.flatnonzero(tag == number).tolist():
-            own = slice(*by_symbol.indptr[symbol : symbol + 2])
-            seen = np.searchsorted(emissions, by_symbol.indices[own])
+            observed = slice(*by_symbol.indptr[symbol : symbol + 2])
+            rows = np.searchsorted(emissions, by_symbol.indices[observed])
             column = prior_weight * (symbol_mass[symbol] / tag_mass[number])
             column[column < options.prune] = 0
-            column[seen] += by_symbol.data[own] * own_weight[seen]
+            column[rows] += by_symbol.data[observed] * count_weight[rows]
             column *= emission_mass[emissions]
             kept = np.flatnonzero(column)
-            found[symbol] = emissions[kept], column[kept] / column.sum()
-    rows, probabilities = (np.concatenate(parts) for parts in zip(*found, strict=True))
-    ends = np.cumsum([0, *(len(emissions) for emissions, _ in found)])
-    return scipy.sparse.csc_array((probabilities, rows, ends), shape=symbol_counts.shape).tocsr()
+            emissions_of_symbol[symbol] = emissions[kept], column[kept] / column.sum()
+    indices, probabilities = map(np.concatenate, zip(*emissions_of_symbol, strict=True))
+    ends = np.cumsum([0, *(len(emissions) for emissions, _ in emissions_of_symbol)])
+    return scipy.sparse.csc_array((probabilities, indices, ends), shape=symbol_counts.shape).tocsr()
 
 
 def _shrink_row(

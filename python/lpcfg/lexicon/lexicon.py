@@ -25,7 +25,7 @@ class Lexicon:
     ``words``: the known words.
     ``classes``: the names of the word classes, among them ``UNK``.
     ``classifier``: gives unknown words their classes.
-    ``offsets``: the entries of emission x are those from ``offsets[x]`` to ``offsets[x + 1]``.
+    ``offsets``: the entries of emission x are at ``offsets[x]`` up to ``offsets[x + 1]``.
     ``symbols``: the preterminal of each entry; ascending within an emission.
     ``probabilities``: q(a -> x | a) of each entry.
     ``lowercase_initial``: an unknown word at the beginning of a sentence is replaced by its

@@ -23,7 +23,7 @@ class LexiconOptions:
     whose tags are known (Cohen et al. 2013). Default ``"learnt"``.
     ``rare``: words that occur at most this often are counted for their classes. Default 20.
     ``replace``: whether rare words are replaced by their classes, and so unknown to the lexicon.
-    Default False: they have entries of their own as well.
+    Default False: they also have entries as words.
     ``lowercase_initial``: whether unknown words at the beginning of a sentence are replaced by
     their lower-case forms if these are known. Default True.
     ``word_smoothing``: the prior count, in tokens, of the word's class in P(tag | word); 0 uses

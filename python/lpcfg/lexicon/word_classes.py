@@ -191,9 +191,9 @@ class TagClasses(WordClasses):
 
 @dataclass(frozen=True)
 class LearntClasses(WordClasses):
-    """Classes of word shapes and suffixes, for any script, chosen by the words of a treebank.
+    """Classes of word shapes and suffixes, for any script, learnt from the words of a treebank.
 
-    ``names``: the classes without ``UNK``. A word has the most specific one that fits.
+    ``names``: the classes without ``UNK``. A word has the most specific class that fits.
     ``longest_suffix``: the largest number of characters of a suffix.
 
     >>> classes = LearntClasses(frozenset({"UNK-lower", "UNK-lower~ung"}))
@@ -296,7 +296,7 @@ class LearntClasses(WordClasses):
 
 
 class _CharacterKinds(dict[int, str]):
-    """The kind of each character as a letter, a table for :meth:`str.translate`."""
+    """A table for :meth:`str.translate` from each character to a letter for its kind."""
 
     def __missing__(self, code: int) -> str:
         character = chr(code)

@@ -111,7 +111,7 @@ class WordTable:
 
 
 def choose_classes(table: WordTable, options: LexiconOptions) -> WordClasses:
-    """The classifier of the options, learnt from the table's rare words if it is to be learnt.
+    """The classifier that the options name; ``"learnt"`` classes come from the table's rare words.
 
     >>> noun = Symbol(("NN",), preterminal=True)
     >>> options = LexiconOptions(classes="english")
@@ -123,10 +123,13 @@ def choose_classes(table: WordTable, options: LexiconOptions) -> WordClasses:
         return EnglishClasses()
     if options.classes == "tag":
         return TagClasses()
-    fed = table.counts_for_class
-    (word, initial), row, _ = distinct_rows(table.word[fed], table.initial[fed])
+    counted = table.counts_for_class
+    (word, initial), row, _ = distinct_rows(table.word[counted], table.initial[counted])
     tag_counts = count_matrix(
-        table.count[fed], row, table.tag[table.symbol[fed]], (len(word), len(table.tags))
+        table.count[counted],
+        row,
+        table.tag[table.symbol[counted]],
+        (len(word), len(table.tags)),
     )
     return LearntClasses.learn(
         [table.words[identity] for identity in word.tolist()],
@@ -143,7 +146,7 @@ def class_rows(
 ) -> tuple[list[str], NDArray[np.int64], NDArray[np.int64]]:
     """The classes, general ones first; the class of each row; the class its word backs off to.
 
-    The two differ where classes are tags: P(tag | word) must not back off to the tag itself.
+    The last two differ if classes are tags: P(tag | word) must not back off to the tag itself.
 
     >>> noun = Symbol(("NN",), preterminal=True)
     >>> columns = np.array([0]), np.array([0]), np.zeros(1, bool)
@@ -169,20 +172,20 @@ def class_rows(
     def resolve(names: list[str]) -> NDArray[np.int64]:
         return np.array(
             [
-                next(ids[known] for known in (name, *classifier.fallbacks(name)) if known in ids)
+                next(ids[level] for level in (name, *classifier.fallbacks(name)) if level in ids)
                 for name in names
             ]
         )
 
     prior, prior_row = classify(table.word, table.initial)
-    own, own_row = prior, prior_row
+    tagged, tagged_row = prior, prior_row
     if classifier.determines_tag:
-        own, own_row = classify(table.word, table.initial, table.tag[table.symbol])
-    fed = {own[row] for row in np.unique(own_row[table.counts_for_class]).tolist()}
-    fed |= {UNKNOWN, *(general for name in fed for general in classifier.fallbacks(name))}
-    names = sorted(fed, key=lambda name: (len(classifier.fallbacks(name)), name))
+        tagged, tagged_row = classify(table.word, table.initial, table.tag[table.symbol])
+    used = {tagged[row] for row in np.unique(tagged_row[table.counts_for_class]).tolist()}
+    used |= {UNKNOWN, *(general for name in used for general in classifier.fallbacks(name))}
+    names = sorted(used, key=lambda name: (len(classifier.fallbacks(name)), name))
     ids = {name: identity for identity, name in enumerate(names)}
-    return names, resolve(own)[own_row], resolve(prior)[prior_row]
+    return names, resolve(tagged)[tagged_row], resolve(prior)[prior_row]
 
 
 def count_matrix(
@@ -191,7 +194,7 @@ def count_matrix(
     columns: NDArray[np.integer],
     shape: tuple[int, int],
 ) -> scipy.sparse.csr_array:
-    """A sparse matrix of counts; those of the same cell are added.
+    """A sparse matrix of counts; counts of the same cell are added.
 
     >>> count_matrix(np.ones(3), np.array([0, 0, 1]), np.array([1, 1, 0]), (2, 2)).toarray()
     array([[0., 2.],

@@ -28,7 +28,7 @@ _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 @dataclass(slots=True)
 class _Item:
-    """A label or a word at its place, and what hangs below it."""
+    """A label or a word with its position, and the items below it."""
 
     text: str
     kind: str
@@ -52,7 +52,7 @@ def draw_svg(tree: Tree) -> str:
     >>> svg.count("<text"), svg.count("<line")
     (5, 4)
     """
-    items = _place(tree)
+    items = _layout(tree)
     left = min(item.x - item.half_width for item in items) - _MARGIN
     width = max(item.x + item.half_width for item in items) + _MARGIN - left
     height = max(item.y for item in items) + _FONT + _MARGIN
@@ -73,8 +73,8 @@ def _escape(text: str) -> str:
     return html.escape(_NOT_XML.sub("\ufffd", text))
 
 
-def _place(tree: Tree) -> list[_Item]:
-    """Words side by side, each label over the middle of what it covers."""
+def _layout(tree: Tree) -> list[_Item]:
+    """Put words side by side, and each label above the middle of its children."""
     items: list[_Item] = []
     pending: list[_Item] = []
     # From the last node in pre-order to the first: children before parents, words from the right.

@@ -114,7 +114,7 @@ def _centred(text: str) -> _Block:
 
 
 def count_columns(text: str) -> int:
-    """How many columns a terminal gives to a text: East Asian characters take two, marks none.
+    """The number of terminal columns of a text: two for East Asian characters, none for marks.
 
     >>> count_columns("rain"), count_columns("雨"), count_columns("e\u0301")
     (4, 2, 1)

@@ -1,4 +1,4 @@
-"""Removing from trees what a grammar should not learn."""
+"""Cleaning of trees before training: function tags, empty elements, repeated labels, roots."""
 
 from __future__ import annotations
 
@@ -19,7 +19,9 @@ FunctionTags = Literal["phrases", "all", "keep"]
 
 @dataclass(frozen=True, slots=True)
 class Cleaning:
-    """The steps of cleaning; all of them by default.
+    """Treebank cleaning: function tags, empty elements, repeated labels and roots.
+
+    By default all steps are applied.
 
     ``function_tags``: cut function tags and indices, which follow the first ``-`` or ``=`` of a
     label, from the labels of ``"phrases"`` (default), of ``"all"`` nodes, or ``"keep"`` them. Tags

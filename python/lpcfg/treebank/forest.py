@@ -1,4 +1,4 @@
-"""Many trees as columns: how trees travel between Python and the core."""
+"""Many trees as columns, the form in which trees pass between Python and the core."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ ForestColumns: TypeAlias = tuple[
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Forest:
-    """Trees of any arity, their nodes in post-order; a tree may be empty (have no nodes).
+    """Trees of any arity as columns, with nodes in post-order; an empty tree has no nodes.
 
-    ``sizes`` are those of subtrees, so the last child of a node is the node before it, and each
-    earlier sibling lies one subtree further left. Words are -1 but for preterminals.
+    ``sizes`` has the number of nodes of each subtree. So the last child of a node is the node
+    before it, and each earlier sibling lies one subtree further left. ``words`` is -1 except at
+    preterminals.
 
     >>> forest = Forest.from_trees([Tree.from_string("(NP (DT the) (NN rain))")])
     >>> forest.sizes.tolist(), forest.words.tolist()
@@ -140,12 +141,12 @@ class Forest:
         >>> len(Forest.from_trees([None, Tree("NN", "rain"), None]).nonempty())
         1
         """
-        # Empty trees own no nodes, so it is enough to drop their offsets.
+        # Empty trees have no nodes, so it is enough to drop their offsets.
         kept = np.diff(self.tree_offsets, prepend=-1) > 0
         return replace(self, tree_offsets=self.tree_offsets[kept])
 
     def select(self, trees: ArrayLike) -> Forest:
-        """Some of the trees, by their numbers, in the order given.
+        """The trees with these indices, in the given order.
 
         >>> forest = Forest.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
         >>> [str(tree) for tree in forest.select([1]).trees()]
@@ -164,7 +165,7 @@ class Forest:
 def gather_trees(
     tree_offsets: NDArray[np.int64], trees: ArrayLike
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The nodes of some trees, one tree after the other, and the offsets they have then.
+    """The nodes of the trees with these indices, concatenated, and their new tree offsets.
 
     >>> nodes, offsets = gather_trees(np.array([0, 2, 5]), [1, 0])
     >>> nodes.tolist(), offsets.tolist()

@@ -59,17 +59,17 @@ COLLINS: Mapping[str, tuple[Step, ...]] = {
     "WHPP": _steps("right", "IN TO FW"),
 }
 
-#: Tags that are heads only where there is nothing else.
+#: Tags that are heads only if there are no other children.
 PUNCTUATION = frozenset([",", ".", ":", "``", "''", "-LRB-", "-RRB-", "HYPH", "$,", "$.", "$("])
 
 
 @dataclass(frozen=True)
 class HeadRules:
-    """How to find the head child of a phrase.
+    """Head percolation rules: the search for the head child of a phrase.
 
-    ``table`` gives each label the steps of a search, which ends with the first step that finds
-    something. For other labels the generic rule applies: a child of the same label, else any
-    child, from the side of ``default``. Punctuation is a head only where there is nothing else.
+    ``table`` maps each label to the steps of a search, which ends with the first step that finds
+    a child. For other labels the generic rule applies: a child of the same label, else any
+    child, from the side of ``default``. Punctuation is a head only if there are no other children.
 
     >>> HeadRules().table["PP"][0]
     ('right', ('IN',))

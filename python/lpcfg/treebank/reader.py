@@ -48,7 +48,7 @@ TableColumns: TypeAlias = tuple[
 ]
 """The columns of a node table in the order of :class:`~lpcfg.Treebank`, its symbols, its words."""
 
-_KEPT_ERRORS = 20
+_MAX_ERRORS = 20
 
 
 class TreebankWarning(UserWarning):
@@ -75,13 +75,13 @@ class ReadReport:
     """
 
     trees: int = 0
-    """The number of trees that were read, with empty ones."""
+    """The number of trees that were read, including empty ones."""
     empty: int = 0
     """The number of trees that were empty, or had no nodes left after cleaning."""
     skipped: int = 0
     """The number of malformed trees that were skipped."""
     errors: list[str] = field(default_factory=list)
-    """Where and why, for the first 20 of them."""
+    """The positions and reasons of the first 20 errors."""
 
     def __str__(self) -> str:
         text = f"{self.trees} trees read"
@@ -178,7 +178,7 @@ def read_table(
 
 
 class _Reader:
-    """One pass over some sources. Sources are found at once, so that errors come early."""
+    """Reads all sources once. Paths are resolved at the start, so missing files raise early."""
 
     def __init__(
         self, sources: Sources, on_error: OnError, keep_empty: bool, report: ReadReport | None
@@ -241,8 +241,8 @@ class _Reader:
     def _end(self, source: Source) -> None:
         with _hint(source):
             errors, skipped = self._core.finish(source_name(source))
-        missing = _KEPT_ERRORS - len(self._report.errors)
-        self._report.errors.extend(errors[:missing])
+        room = _MAX_ERRORS - len(self._report.errors)
+        self._report.errors.extend(errors[:room])
         self._report.skipped += skipped - self._skipped
         self._skipped = skipped
 
@@ -258,7 +258,7 @@ class _Reader:
 
 @contextmanager
 def _hint(source: Source) -> Iterator[None]:
-    """Add to the error of a malformed tree in a file how to leave such trees out."""
+    """Extend the error of a malformed tree in a file: it names the option to skip such trees."""
     try:
         yield
     except TreebankError as error:

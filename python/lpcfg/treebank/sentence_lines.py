@@ -13,7 +13,7 @@ __all__ = ["read_gold_and_predicted", "read_sentence_lines"]
 
 
 def read_sentence_lines(source: Source) -> Iterator[tuple[Tree, ...]]:
-    r"""Read the trees on each line: one as a rule, none on a blank line, fragments on others.
+    r"""Read the trees on each line: usually one, none on a blank line, or several fragments.
 
     Line numbers align a file of parses with its gold trees even where a parser gave up and left a
     line blank, which :func:`lpcfg.treebank.reader.read_trees` cannot know. An empty tree, ``(())``,
@@ -35,8 +35,8 @@ def read_gold_and_predicted(
 ) -> tuple[list[tuple[Tree, ...]], list[tuple[Tree, ...]]]:
     r"""Read the trees of both sides of a comparison, sentence by sentence.
 
-    A sentence is a line if both files have one tree a line and as many lines; else it is a tree,
-    and blank lines mean nothing.
+    Each line is a sentence if both files have one tree per line and the same number of lines.
+    Otherwise each tree is a sentence, and blank lines are ignored.
 
     >>> import io
     >>> gold, predicted = b"(NN rain)\n(NN sun)\n", b"\n(NN sun)\n"
@@ -48,16 +48,16 @@ def read_gold_and_predicted(
     files = [list(_lines(read_chunks(source))) for source in sources]
     shorter = min(map(len, files))
     for lines in files:
-        # Blank lines at the end of one file alone are no sentences.
+        # Additional blank lines at the end of one file are not sentences.
         while len(lines) > shorter and not lines[-1].strip():
             lines.pop()
-    by_line = len(files[0]) == len(files[1]) and not any(map(_run_over_lines, files))
+    by_line = len(files[0]) == len(files[1]) and not any(map(_has_multiline_trees, files))
     read = _trees_by_line if by_line else _trees_one_by_one
     gold_trees, predicted_trees = map(list, map(read, files, names))
     return gold_trees, predicted_trees
 
 
-def _run_over_lines(lines: list[bytes]) -> bool:
+def _has_multiline_trees(lines: list[bytes]) -> bool:
     """Whether there are trees over several lines; brackets within words are always escaped."""
     return any(line.count(b"(") != line.count(b")") for line in lines)
 

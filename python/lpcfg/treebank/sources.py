@@ -28,11 +28,11 @@ _CHUNK = 1 << 20
 GZIP_MAGIC = b"\x1f\x8b"
 _UTF16_MARKS = (b"\xff\xfe", b"\xfe\xff")
 _HEAD = 9
-"""The number of bytes that tell the kind of a file; few, so that typed trees are not held up."""
+"""The bytes needed to recognise the kind of a file; few, so that typed trees are read at once."""
 
 
 def find_sources(sources: Sources) -> list[Source]:
-    """The files of all sources, in order; those of folders and patterns are sorted.
+    """The files of all sources, in order; the files of a folder or a pattern are sorted.
 
     A file or a folder that does not exist raises a FileNotFoundError.
 
@@ -58,9 +58,9 @@ def _find(name: str) -> list[Source]:
             if file.name.lower().endswith(endings) and file.is_file()
         )
         if not inside:
-            known = ", ".join(f"*{extension}" for extension in EXTENSIONS)
+            patterns = ", ".join(f"*{extension}" for extension in EXTENSIONS)
             raise TreebankError(
-                f"no files of trees in this folder ({known}, or with .gz)", file=name
+                f"no files of trees in this folder ({patterns}, or with .gz)", file=name
             )
         return [str(file) for file in inside]
     if path.exists():
@@ -88,9 +88,9 @@ def source_name(source: Source) -> str:
 
 
 def read_chunks(source: Source) -> Iterator[bytes]:
-    """The content of a source in pieces, gunzipped if need be.
+    """The content of a source in chunks, decompressed if it is gzipped.
 
-    A file that cannot be text raises an error that says what it seems to be.
+    A file that is not text raises an error that names its probable kind.
 
     >>> import io
     >>> b"".join(read_chunks(io.BytesIO(b"(NN rain)")))
@@ -123,7 +123,7 @@ def _raw_chunks(source: Source, name: str) -> Iterator[bytes]:
 
 
 def _stream_chunks(stream: BinaryIO, name: str) -> Iterator[bytes]:
-    # What has arrived is enough: trees typed at a terminal are not held back.
+    # read1 returns the bytes that have arrived, so trees typed at a terminal are read at once.
     read = getattr(stream, "read1", stream.read)
     while chunk := read(_CHUNK):
         if not isinstance(chunk, bytes):
@@ -132,7 +132,7 @@ def _stream_chunks(stream: BinaryIO, name: str) -> Iterator[bytes]:
 
 
 def _with_head(chunks: Iterator[bytes]) -> Iterator[bytes]:
-    """The same bytes, the first piece long enough to tell the kind of the file."""
+    """The same bytes, with a first chunk long enough to recognise the kind of the file."""
     head = b""
     for chunk in chunks:
         head += chunk

@@ -11,13 +11,16 @@ __all__ = ["Symbol"]
 
 
 class Symbol(NamedTuple):
-    """The name of a node in a transformed tree, in parts, so that labels may have any character.
+    """A nonterminal of a transformed tree, in parts, so that labels may have any character.
 
-    ``labels`` are those of a collapsed unary chain from top to bottom; the last label of a
-    preterminal is the tag. ``ancestors`` are the labels of parent, grandparent and so on, as many
-    as vertical markovisation keeps. ``siblings`` is None for a node of the original tree. A
-    binarisation node has a tuple of the sibling labels that horizontal markovisation keeps, and
-    one label: that of the node it is a part of.
+    ``labels``: the labels of a collapsed unary chain from top to bottom; the last label of a
+    preterminal is the tag.
+    ``ancestors``: the labels of the parent, the grandparent and so on that vertical Markovisation
+    keeps.
+    ``siblings``: None for a node of the original tree; for a binarisation node, the sibling labels
+    that horizontal Markovisation keeps. A binarisation node has one label, the label of the node
+    that was binarised.
+    ``preterminal``: whether nodes with this symbol have a word.
 
     >>> print(Symbol(("S", "VP")), Symbol(("NP",), ("S",)), Symbol(("NP",), (), ("DT",)))
     S+VP NP^S @NP[DT]

@@ -1,4 +1,4 @@
-"""From trees to the binary node table that estimators learn from, and exactly back."""
+"""Tree transforms: binarisation, Markovisation, collapsed unary chains, and the exact inverse."""
 
 from __future__ import annotations
 
@@ -23,26 +23,28 @@ Annotated = Literal["original", "all"]
 
 @dataclass(frozen=True, slots=True)
 class Transform:
-    """How trees become binary. The default is the two-stage scheme, (v < 1, h = 1).
+    """A tree transform: binarisation, Markovisation and collapsing of unary chains.
+
+    The default is the two-stage scheme, (v < 1, h = 1).
 
     ``binarize``: the side to which binarisation nodes branch. For a node ``X`` with children ``c1``
     to ``cn``, ``"right"`` (default) gives ``X -> c1 @X`` with ``@X`` over the other children, and
     ``"left"`` gives ``X -> @X cn``.
 
-    ``horizontal``: the number of sibling labels in the symbol of a binarisation node (default 1):
-    those of the first children it covers, in the order of generation; None for all of them.
+    ``horizontal``: the number of sibling labels in the symbol of a binarisation node (default 1).
+    They are the labels of the first children it covers, in the order of generation; None for all.
 
     ``vertical``: the number of ancestor labels in the symbol of a node (default 1).
 
-    ``annotate``: which nodes have ancestor labels: those of the ``"original"`` tree (default;
-    two-stage: vertical markovisation before binarisation) or ``"all"``, with binarisation nodes.
+    ``annotate``: the nodes that have ancestor labels: nodes of the ``"original"`` tree (default;
+    two-stage: vertical Markovisation before binarisation) or ``"all"``, with binarisation nodes.
 
-    ``annotate_preterminals``: whether preterminals have ancestor labels, too (default).
+    ``annotate_preterminals``: whether preterminals have ancestor labels, too (default True).
 
-    ``collapse_root``, ``collapse_inside``, ``collapse_preterminals``: which unary chains become
-    one node (default: all): those that start at the root of a tree, those that end in a node with
-    several children, those that end in a preterminal. Without ``collapse_root`` the root stays a
-    node of its own and the chain below it is like any other. So a one-word sentence becomes a
+    ``collapse_root``, ``collapse_inside``, ``collapse_preterminals``: the unary chains that become
+    one node (default: all): chains that start at the root of a tree, chains that end in a node with
+    several children, chains that end in a preterminal. Without ``collapse_root`` the root stays a
+    separate node and the chain below it is like any other. So a one-word sentence becomes a
     single preterminal with ``collapse_root``, and a root above a preterminal without.
 
     >>> tree = Tree.from_string("(S (NP (DT a) (JJ big) (NN dog)) (VP (VBD barked)))")

@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 __all__ = ["Tree", "escape", "unescape"]
 
 _BRACKETS = {"(": "-LRB-", ")": "-RRB-"}
-#: What :meth:`str.translate` writes for the characters that a token cannot have.
+#: A table for :meth:`str.translate`: replacements of the characters that a token cannot have.
 _ESCAPES = str.maketrans(_BRACKETS | dict.fromkeys(" \t\n\r\v\f", "_"))
 
 
 def escape(token: str) -> str:
-    """Write a token so that its round brackets cannot be taken for those of a tree.
+    """Escape the round brackets of a token, as the Penn Treebank does.
 
-    White space, which would end the token, becomes an underscore; that alone cannot be undone.
+    White space becomes an underscore, which :func:`unescape` does not change back.
 
     >>> escape("("), escape(":-)"), escape("New York")
     ('-LRB-', ':--RRB-', 'New_York')
@@ -41,7 +41,7 @@ def unescape(token: str) -> str:
 
 
 class Tree:
-    """A node with a label and either children or, if it is a preterminal, one word.
+    """An immutable constituency tree: a label and either children or, at a preterminal, one word.
 
     >>> tree = Tree("S", [Tree("NP", [Tree("PRP", "it")]), Tree("VP", [Tree("VBD", "rained")])])
     >>> tree.words(), tree.tags()
@@ -103,7 +103,7 @@ class Tree:
 
     @property
     def is_preterminal(self) -> bool:
-        """Whether the node carries a word.
+        """Whether the node has a word.
 
         >>> Tree("NN", "dog").is_preterminal
         True
@@ -112,7 +112,7 @@ class Tree:
 
     @property
     def height(self) -> int:
-        """The number of nodes on the longest way from here to a word.
+        """The number of nodes on the longest path from this node to a word.
 
         >>> Tree("NN", "dog").height
         1
@@ -162,7 +162,7 @@ class Tree:
         return f"Tree.from_string({str(self)!r})"
 
     def nodes(self) -> Iterator[Tree]:
-        """All nodes in pre-order, without recursion, so that depth is no limit.
+        """All nodes in pre-order, without recursion, so that trees may have any depth.
 
         >>> [node.label for node in Tree("NP", [Tree("DT", "a"), Tree("NN", "cat")]).nodes()]
         ['NP', 'DT', 'NN']
@@ -190,7 +190,9 @@ class Tree:
         return [node.label for node in self.nodes() if node.word is not None]
 
     def spans(self, *, preterminals: bool = False) -> list[tuple[str, int, int]]:
-        """Label, first token and token after the last one of each phrase, in pre-order.
+        """The (label, start, end) of each phrase in pre-order; ``end`` is exclusive.
+
+        ``preterminals``: whether to include preterminals (default False).
 
         >>> tree = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")
         >>> tree.spans()
@@ -200,8 +202,8 @@ class Tree:
         """
         spans: list[tuple[str, int, int]] = []
         nodes = list(self.nodes())
-        # Backwards, a node comes after its children, the first of which is on top of the stack, and
-        # starts at the last word so far.
+        # In reverse pre-order a node comes after its children. Their ends are on top of the stack,
+        # and the node starts at the last word so far.
         ends: list[int] = []
         start = sum(node.word is not None for node in nodes)
         for node in reversed(nodes):
@@ -262,7 +264,7 @@ class Tree:
 
     @classmethod
     def from_nltk(cls, tree: nltk.Tree) -> Tree:
-        """The same tree as an ``nltk.Tree``, in which every word must have a node of its own.
+        """Convert an ``nltk.Tree``, in which every word must be the only child of its node.
 
         >>> import nltk
         >>> Tree.from_nltk(nltk.Tree.fromstring("(NP (NN rain))"))

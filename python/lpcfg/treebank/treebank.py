@@ -27,7 +27,7 @@ __all__ = ["Treebank"]
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Treebank:
-    """The nodes of binary trees: trees in order, nodes in post-order, one array for each column.
+    """Binarised trees as a node table: trees in order, nodes in post-order, an array per column.
 
     ``left``, ``right`` and ``parent`` are indices into the whole table, -1 where there is none: a
     unary node has only a left child, a preterminal has no children, a root has no parent. ``start``
@@ -66,7 +66,7 @@ class Treebank:
     ) -> Treebank:
         """Read, clean and transform trees without building a Python object for each.
 
-        ``sources``, ``on_error`` and ``report`` are those of
+        ``sources``, ``on_error`` and ``report`` are the arguments of
         :func:`~lpcfg.treebank.reader.read_trees`. ``cleaning`` and ``transform`` default to
         ``Cleaning()`` and ``Transform()``; ``cleaning=False`` keeps trees as they are. Trees that
         have no nodes after cleaning are dropped and counted in the report.
@@ -93,7 +93,7 @@ class Treebank:
         cleaning: Cleaning | Literal[False] | None = None,
         transform: Transform | None = None,
     ) -> Treebank:
-        """Clean and transform trees, as :meth:`read` does with those of files.
+        """Clean and transform trees, as :meth:`read` does with the trees of files.
 
         >>> bank = Treebank.from_trees([Tree.from_string("(NP-1 (NN rain))")])
         >>> print(*bank.trees())
@@ -146,7 +146,7 @@ class Treebank:
         )
 
     def subset(self, trees: ArrayLike) -> Treebank:
-        """Some of the trees, by their numbers, in the order given; symbols and words stay.
+        """The trees with these indices, in the given order; symbols and words stay.
 
         >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
         >>> bank.subset([1]).trees()
@@ -217,7 +217,7 @@ class Treebank:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """What a grammar stores about the trees that it was learnt from.
+        """The provenance that a grammar stores about its training trees.
 
         >>> Treebank.from_trees([Tree("NN", "rain")]).provenance["trees"]
         1
@@ -231,7 +231,7 @@ class Treebank:
 
 
 def _cleaning(cleaning: Cleaning | Literal[False] | None) -> Cleaning | None:
-    """The steps to take: the default ones for None, no steps for False."""
+    """The cleaning for an argument of :meth:`Treebank.read`: None is the default, False none."""
     if cleaning is False:
         return None
     return Cleaning() if cleaning is None else cleaning

@@ -23,9 +23,9 @@ __all__ = ["NodeClusters", "cluster_nodes"]
 
 
 class NodeClusters(NamedTuple):
-    """The clusters of each node, among those of its symbol.
+    """The clusters of each node, among the clusters of its symbol.
 
-    Columns are nodes. Row k has the k-th likeliest cluster of each node, and its responsibility
+    Columns are nodes. Row k has the k-th most probable cluster of each node, and its responsibility
     for the node: P(cluster | node), which sums to 1 over the rows.
     """
 
@@ -52,8 +52,8 @@ def cluster_nodes(
     ``restarts``: the number of k-means runs with different initial centres; the best one is used.
     ``variance_scale``: 0 assigns each node to one cluster. Otherwise clusters are the components of
     a mixture of spherical Gaussians with a common variance: this number times the mean squared
-    distance of the points from their centres per dimension. A node has up to four clusters, the
-    likeliest one and others whose responsibilities are at least 0.05.
+    distance of the points from their centres per dimension. A node has up to four clusters: the
+    most probable one, and others whose responsibilities are at least 0.05.
 
     >>> rows = np.array([[0], [0], [9], [9.5], [9]], dtype=np.float32)
     >>> projections = NodeProjections(rows, rows, np.ones((1, 1)), np.ones(1))
@@ -62,8 +62,8 @@ def cluster_nodes(
                  responsibility=array([[1., 1., 1., 1., 1.]]))
     """
     # Symbols that are not clustered have one cluster.
-    found = np.zeros((_MAX_CLUSTERS, len(symbol)), dtype=np.int64)
-    responsibility = np.zeros(found.shape)
+    cluster = np.zeros((_MAX_CLUSTERS, len(symbol)), dtype=np.int64)
+    responsibility = np.zeros(cluster.shape)
     responsibility[0] = 1
     # Drawn for all symbols, so that the clusters of a symbol do not depend on other symbols.
     seeds = generator.integers(2**31, size=len(clusters)).tolist()
@@ -74,17 +74,16 @@ def cluster_nodes(
 
     with one_thread():
         for chosen in progress(np.flatnonzero((clusters > 1) & (ranks > 0)).tolist()):
-            own = nodes[chosen]
-            points = np.hstack(
-                [side[own, : ranks[chosen]] for side in (projections.inside, projections.outside)]
-            )
+            columns = nodes[chosen]
+            sides = (projections.inside, projections.outside)
+            points = np.hstack([side[columns, : ranks[chosen]] for side in sides])
             means = KMeans(int(clusters[chosen]), n_init=restarts, random_state=seeds[chosen])
-            likeliest, posterior = _cluster_points(points, means, variance_scale)
-            rows = slice(likeliest.shape[1])
-            found[rows, own] = likeliest.T
-            responsibility[rows, own] = posterior.T
+            best, posterior = _cluster_points(points, means, variance_scale)
+            rows = slice(best.shape[1])
+            cluster[rows, columns] = best.T
+            responsibility[rows, columns] = posterior.T
     used = responsibility.any(axis=1)
-    return NodeClusters(np.where(responsibility > 0, found, 0)[used], responsibility[used])
+    return NodeClusters(np.where(responsibility > 0, cluster, 0)[used], responsibility[used])
 
 
 #: The largest number of clusters of a node, and their smallest responsibility.
@@ -95,9 +94,9 @@ _MIN_RESPONSIBILITY = 0.05
 def _cluster_points(
     points: NDArray[np.float32], means: KMeans, variance_scale: float
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """The likeliest clusters of each point, and their responsibilities."""
+    """The most probable clusters of each point, and their responsibilities."""
     # Many nodes have the same features: distinct points are clustered, weighted by their counts.
-    distinct, place, weight = _distinct_points(points)
+    distinct, row, weight = _distinct_points(points)
     means.set_params(n_clusters=min(means.n_clusters, len(distinct)))
     means.fit(distinct, sample_weight=weight.astype(np.float32))
     posterior = np.eye(means.n_clusters)[means.labels_]
@@ -108,27 +107,27 @@ def _cluster_points(
         with np.errstate(divide="ignore"):
             logs = np.log(weight @ posterior) - squares / (2 * variance)
         posterior = scipy.special.softmax(logs, axis=1)
-    likeliest = np.argsort(-posterior, axis=1, kind="stable")[:, :_MAX_CLUSTERS]
-    kept = np.take_along_axis(posterior, likeliest, axis=1)
-    # The likeliest cluster is always kept.
+    best = np.argsort(-posterior, axis=1, kind="stable")[:, :_MAX_CLUSTERS]
+    kept = np.take_along_axis(posterior, best, axis=1)
+    # The most probable cluster is always kept.
     kept[:, 1:][kept[:, 1:] < _MIN_RESPONSIBILITY] = 0
     kept /= kept.sum(axis=1, keepdims=True)
-    sizes = np.bincount(likeliest.ravel(), (weight[:, None] * kept).ravel(), means.n_clusters)
+    sizes = np.bincount(best.ravel(), (weight[:, None] * kept).ravel(), means.n_clusters)
     rank = np.empty(len(sizes), dtype=np.int64)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
-    return rank[likeliest][place], kept[place]
+    return rank[best][row], kept[row]
 
 
 def _distinct_points(
     points: NDArray[np.float32],
 ) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]]:
     """The distinct rows, the index of each row among them, and their counts."""
-    # Sorting a 64-bit hash per row is many times faster than sorting rows. A collision is next to
-    # impossible, and would only move a point. Adding zero turns minus zeros into zeros.
+    # Sorting a 64-bit hash per row is many times faster than sorting rows. A collision is very
+    # improbable, and would only move a point. Adding zero turns negative zeros into zeros.
     bits = np.ascontiguousarray(points + np.float32(0)).view(np.uint32).astype(np.uint64)
     factors = np.random.default_rng(0).integers(2**63, size=bits.shape[1], dtype=np.uint64)
     keys = bits @ (2 * factors + 1)
-    _, first, place, count = np.unique(
+    _, first, row, count = np.unique(
         keys, return_index=True, return_inverse=True, return_counts=True
     )
-    return points[first], place, count
+    return points[first], row, count

@@ -1,9 +1,9 @@
 """Relative frequencies in a cluster-annotated treebank (Narayan & Cohen 2015, figure 2, step 3).
 
 The paper uses plain relative frequencies (Matejovicova 2018, equations 3 and 4). Here the tensors
-are smoothed, as rules that occur a few times in a state say little about the states of the
-children, and they stay sparse. A symbol with several clusters has a state for each of them and, as
-state 0, a *backoff state* that stands for all of its nodes. If a rule occurs n times in a state of
+are smoothed, because rules that occur a few times in a state give poor estimates of the states of
+the children; the tensors stay sparse. A symbol with several clusters has a state for each cluster
+and, as state 0, a *backoff state* for all of its nodes. If a rule occurs n times in a state of
 the parent, each child is in the state of its cluster with probability w = sqrt(n) / (C + sqrt(n)),
 the interpolation weight of Cohen et al. (2013), and otherwise in the backoff state, which expands
 as the symbol does on average. Interpolation with products of marginals, as in Peng (2021, section
@@ -35,7 +35,7 @@ class StateFrequencies:
     """Relative frequencies of rules, roots and emissions in each state.
 
     ``words``: the lexical rules of the treebank.
-    ``clusters``: those of each node; the clusters of a symbol are numbered without gaps.
+    ``clusters``: the clusters of each node; the clusters of a symbol are numbered without gaps.
     ``smoothing``: C of the interpolation weight; 0 for plain relative frequencies, without backoff
     states.
 
@@ -77,11 +77,11 @@ class StateFrequencies:
         self._node = np.append(node, backing_off)
         self._node_state = np.append(self.state[choice, node], np.zeros_like(backing_off))
         self._node_count = np.append(self.responsibility[choice, node], np.ones(len(backing_off)))
-        place = offsets(self.states)[treebank.symbol[self._node]] + self._node_state
-        #: The count of each state, those of all symbols concatenated.
-        self.counts = np.bincount(place, self._node_count, minlength=int(self.states.sum()))
-        #: What each pair adds to a relative frequency.
-        self._frequency = self._node_count / self.counts[place]
+        index = offsets(self.states)[treebank.symbol[self._node]] + self._node_state
+        #: The count of each state; the states of all symbols are concatenated.
+        self.counts = np.bincount(index, self._node_count, minlength=int(self.states.sum()))
+        #: The contribution of each pair to a relative frequency.
+        self._frequency = self._node_count / self.counts[index]
 
     def latent_states(
         self, word_smoothing: float = 0.0, class_smoothing: float = 0.0
@@ -121,21 +121,21 @@ class StateFrequencies:
         weight = interpolation(seen[context], self.smoothing)
         sizes = self.states[rules]
         begins = offsets(sizes.prod(axis=1))
-        parent_place = begins[rule] + state * (sizes[:, 1] * sizes[:, 2])[rule]
-        places, values = [], []
+        parent_position = begins[rule] + state * (sizes[:, 1] * sizes[:, 2])[rule]
+        positions, values = [], []
         for left_state, left_value in self._child_states(bank.left[node], weight):
             # Few nodes have more than one cluster.
             some = np.flatnonzero(left_value)
-            left_place = parent_place[some] + left_state[some] * sizes[rule[some], 2]
+            left_position = parent_position[some] + left_state[some] * sizes[rule[some], 2]
             left_value = self._frequency[inner][some] * left_value[some]
             for right_state, right_value in self._child_states(
                 bank.right[node[some]], weight[some]
             ):
                 value = left_value * right_value
                 kept = value > 0
-                places.append(left_place[kept] + right_state[kept])
+                positions.append(left_position[kept] + right_state[kept])
                 values.append(value[kept])
-        distinct, which = np.unique(np.concatenate(places), return_inverse=True)
+        distinct, which = np.unique(np.concatenate(positions), return_inverse=True)
         return store_tensors(distinct, np.bincount(which, np.concatenate(values)), begins)
 
     def _child_states(

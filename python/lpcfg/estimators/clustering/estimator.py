@@ -29,13 +29,13 @@ __all__ = ["ClusteringEstimator"]
 
 @dataclass(repr=False)
 class ClusteringEstimator(ProjectingEstimator):
-    """L-PCFGs whose states are clusters of nodes: compact, fast to parse with, easy to inspect.
+    """L-PCFG estimation by clustering of nodes: compact, fast to parse with, easy to inspect.
 
     The projections of each symbol's nodes are clustered by k-means, and rules and words are counted
     by cluster.
 
-    The defaults were chosen on the development part of GUM, with trees without vertical
-    markovisation (:attr:`default_transform`), as clusters find the contexts that matter.
+    The defaults were chosen on the development part of GUM, for trees without vertical
+    Markovisation (:attr:`default_transform`), because clusters learn the relevant contexts.
 
     >>> from lpcfg import embedded_trees
     >>> estimator = ClusteringEstimator(states=(4, 4), min_count=5, full_count=50)
@@ -62,7 +62,7 @@ class ClusteringEstimator(ProjectingEstimator):
         default=2.0,
         metadata=parameter(
             Interval(float, 0),
-            "how far the rules of states seen rarely back off to those of their symbol; 0 for "
+            "how far the rules of rare states back off to the rules of their symbol; 0 for "
             "relative frequencies, as in the paper",
         ),
     )
@@ -79,8 +79,8 @@ class ClusteringEstimator(ProjectingEstimator):
         metadata=parameter(
             Interval(float, 0),
             "clusters are Gaussians with this multiple of the variance of nodes around their "
-            "centres, so that a node counts for several of them; 0 for one cluster each, as in the "
-            "paper",
+            "centres, so that a node counts for several clusters; 0 assigns each node to one "
+            "cluster, as in the paper",
         ),
     )
     word_smoothing: float = field(default=2.0, metadata=WORD_SMOOTHING)

@@ -1,4 +1,4 @@
-"""A conditional random field over the spans and rules of a tree."""
+"""A grammar-based conditional random field over trees (Hall et al. 2014)."""
 
 from lpcfg.estimators.crf.estimator import CRFEstimator
 from lpcfg.estimators.crf.parser import CRFParser

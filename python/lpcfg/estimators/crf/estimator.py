@@ -36,14 +36,13 @@ __all__ = ["CRFEstimator"]
 
 @dataclass(repr=False)
 class CRFEstimator(Estimator):
-    """A conditional random field over the trees that a PCFG leaves of the chart of a sentence.
+    """A conditional random field over the trees in a chart that a PCFG has pruned.
 
-    Features are words, their likeliest tags according to the PCFG, affixes and shapes at the
-    borders of a span and around it, its length, and the same at the place where it is split; they
-    are conjoined with the label.
+    Features are words, their most probable tags under the PCFG, affixes and shapes at the borders
+    of a span, around it and at its split point, and its length; they are conjoined with the label.
 
     After ``fit``, ``log_likelihoods_`` has the mean log-probability of a tree in each epoch, before
-    it was learnt from.
+    the gradient step with that tree.
 
     >>> from lpcfg import embedded_trees
     >>> estimator = CRFEstimator(epochs=2, bits=16).fit(embedded_trees())
@@ -61,17 +60,17 @@ class CRFEstimator(Estimator):
         default="crf",
         metadata=parameter(
             Options(*get_args(Loss)),
-            "crf maximises the conditional likelihood of trees, in which the probabilities of the "
-            "PCFG count too; independent that of the label of each span by itself, as the "
-            "classifier of del Canto (2021) does",
+            "crf maximises the conditional likelihood of trees, with the probabilities of the PCFG "
+            "as a prior; independent maximises the likelihood of the label of each span "
+            "separately, as the classifier of del Canto (2021) does",
         ),
     )
     prior_weight: float = field(
         default=1.0,
         metadata=parameter(
             Interval(float, 0),
-            "the power of the PCFG's probability of a tree in the score of the tree; with the loss "
-            "independent it is 0",
+            "the exponent of the PCFG's probability of a tree in the score of the tree; with the "
+            "loss independent it is 0",
         ),
     )
     epochs: int = field(
@@ -106,16 +105,16 @@ class CRFEstimator(Estimator):
         default=22,
         metadata=parameter(
             Interval(int, 0, 30),
-            "features are hashed to two to the power of this number of weights; with fewer, more "
-            "features share a weight, and the model file is smaller",
+            "features are hashed to 2 ** bits weights; with fewer bits, more features share a "
+            "weight, and the model file is smaller",
         ),
     )
     prune: Pruning | float | None = field(
         default=Pruning(),
         metadata=parameter(
             AnyOf(Interval(float, 0, 1, "left"), Instance(Pruning, None)),
-            "thresholds on posteriors below which the PCFG prunes the charts that are learnt from, "
-            "as of a Parser; trees that are pruned away are not learnt from",
+            "posterior thresholds below which the PCFG prunes the charts of training sentences, "
+            "as in a Parser; gold trees that are pruned away are not used for training",
             option=False,
         ),
     )
@@ -177,8 +176,8 @@ class CRFEstimator(Estimator):
 def _emissions(trees: Treebank, lexicon: Lexicon, uses: NDArray[np.int64]) -> NDArray[np.uint32]:
     """The emissions of all tokens.
 
-    Words that are used once are taken for unknown, as they would be without their sentence:
-    otherwise nothing would be learnt about unknown words.
+    Words that occur once are treated as unknown, as they would be without their sentence.
+    Otherwise no weights of unknown words would be trained.
     """
     leaves = trees.word >= 0
     initial = initial_words(trees.words, trees.word[leaves], trees.start[leaves])

@@ -20,7 +20,9 @@ __all__ = ["CRFParser"]
 
 @dataclass(repr=False)
 class CRFParser(CRFEstimator, BaseParser):
-    """A :class:`CRFEstimator` that, once it is fitted, is used as a :class:`~lpcfg.Parser` is.
+    """A conditional random field as estimator and parser in one: fit it, then parse with it.
+
+    The parameters are those of :class:`CRFEstimator` and the decoder.
 
     >>> from lpcfg import embedded_trees
     >>> parser = CRFParser(epochs=2, bits=16).fit(embedded_trees())
@@ -31,7 +33,9 @@ class CRFParser(CRFEstimator, BaseParser):
     decoder: str = field(
         default=DECODERS[0],
         metadata=parameter(
-            Options(*DECODERS), "what the best tree maximises, as of a Parser", provenance=False
+            Options(*DECODERS),
+            "the objective that the best tree maximises, as in a Parser",
+            provenance=False,
         ),
     )
 
@@ -71,7 +75,7 @@ class CRFParser(CRFEstimator, BaseParser):
         marginals: bool = False,
         batch_size: int = BATCH,
     ) -> Iterator[Parse]:
-        """What :meth:`lpcfg.Parser.analyze_many` gives.
+        """Parse many sentences, as :meth:`lpcfg.Parser.analyze_many` does.
 
         >>> from lpcfg import Tree
         >>> parser = CRFParser(bits=8).fit(Treebank.from_trees([Tree("NN", "rain")]))

@@ -38,7 +38,7 @@ def break_symmetry(
 ) -> StateParameters:
     """The parameters, each times a random number between 1 - amount and 1 + amount.
 
-    States that are alike would stay alike without it.
+    Without it, states with equal parameters would stay equal.
 
     >>> one = np.ones(1, dtype=np.float32)
     >>> parameters = StateParameters(np.array([1]), one, one[:0], one[:, None], one)
@@ -65,11 +65,11 @@ def _start_record(start: Grammar | None) -> object:
 
 @dataclass(repr=False)
 class EMEstimator(Estimator):
-    """L-PCFGs by expectation-maximisation over the trees of a treebank: a local optimum.
+    """L-PCFG estimation by expectation-maximisation over trees, which finds a local optimum.
 
-    After ``fit``, ``log_likelihoods_`` has the log-likelihood of the trees that are learnt from
-    before each iteration, and ``scores_`` that of the held-out trees, or the value of the monitor,
-    after each.
+    After ``fit``, ``log_likelihoods_`` has the log-likelihood of the training trees before each
+    iteration. ``scores_`` has the log-likelihood of the held-out trees, or the value of the
+    monitor, after each iteration.
 
     >>> from lpcfg import embedded_trees
     >>> estimator = EMEstimator(states=(2, 2), iterations=5, min_count=1, full_count=10)
@@ -88,8 +88,8 @@ class EMEstimator(Estimator):
         default=None,
         metadata=parameter(
             Instance(Grammar, None),
-            "a grammar with probabilities to start from, learnt from the same trees: by another "
-            "estimator, or saved before; None for the PCFG with random states",
+            "a grammar with probabilities to start from, trained on the same trees by this or "
+            "another estimator; None for the PCFG with random states",
             metavar="MODEL",
             provenance=_start_record,
         ),
@@ -108,7 +108,7 @@ class EMEstimator(Estimator):
         metadata=parameter(
             Interval(float, 0, 1, "left"),
             "at the start, parameters are multiplied by random factors between 1 minus and 1 plus "
-            "this; without it, the states of a symbol would stay alike",
+            "this; without it, the states of a symbol would stay equal",
         ),
     )
     smoothing: Smoothing = field(default_factory=Smoothing, metadata=SMOOTHING)
@@ -124,7 +124,8 @@ class EMEstimator(Estimator):
         default=None,
         metadata=parameter(
             Function(optional=True),
-            "the same with a score of your own, given a grammar, such as F1 on other trees",
+            "a function that scores a grammar, such as F1 on development trees; it replaces the "
+            "likelihood of held-out trees",
             option=False,
             provenance=False,
         ),
@@ -173,10 +174,10 @@ class EMEstimator(Estimator):
         backbone = self.start or PCFGEstimator(self.lexicon).estimate(treebank)
         order = generator.permutation(len(treebank))
         held_out = np.sort(order[: int(self.held_out * len(treebank))])
-        learnt = np.sort(order[len(held_out) :])
+        training = np.sort(order[len(held_out) :])
         trees, others = (
             LatentTrees(treebank, backbone, self.smoothing, chosen=chosen, n_jobs=self.n_jobs)
-            for chosen in (learnt, held_out)
+            for chosen in (training, held_out)
         )
         parameters = self.initial_parameters(trees, treebank, generator)
         self.log_likelihoods_, self.scores_ = [], []
@@ -188,8 +189,8 @@ class EMEstimator(Estimator):
             if self.monitor is not None:
                 self.scores_.append(self.monitor(trees.grammar(parameters)))
             elif len(held_out):
-                likely = others.expect(trees.smoothed(parameters)).log_likelihood
-                self.scores_.append(likely)
+                expected = others.expect(trees.smoothed(parameters))
+                self.scores_.append(expected.log_likelihood)
             if not self.scores_ or self.scores_[-1] == max(self.scores_):
                 best = parameters
             elif len(self.scores_) - np.argmax(self.scores_) > self.patience:

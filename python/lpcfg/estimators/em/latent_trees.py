@@ -58,7 +58,7 @@ class LatentTrees:
     """The trees of a treebank, indexed by the rules of their backbone PCFG, for EM.
 
     ``smoothing``: see :class:`~lpcfg.estimators.em.smoothing.Smoothing`.
-    ``chosen``: the numbers of the trees to use; all by default.
+    ``chosen``: the indices of the trees to use; all by default.
     ``n_jobs``: the number of threads of the E-step; -1 for one per core.
 
     >>> from lpcfg import PCFGEstimator, embedded_trees
@@ -140,16 +140,16 @@ class LatentTrees:
         """
         if latent.kind != "probabilistic":
             raise GrammarError(
-                "EM starts from probabilities, and the states of a spectral grammar have none; "
-                "start from a grammar by EM, split-merge, clustering or pivot"
+                "EM needs probabilities to start from, and the states of a spectral grammar have "
+                "none; start from a grammar by EM, split-merge, clustering or pivot"
             )
         states = latent.states.astype(np.int64)
         symbols, entries = self.lexical_rules.symbols, self.lexical_rules.entries
         ratios = np.zeros((len(symbols), states.max()), dtype=np.float32)
         mask = np.arange(states.max()) < states[symbols][:, None]
         starts, sizes = latent.ratio_offsets[latent.entry_ratios[entries]], states[symbols]
-        places = np.repeat(starts - offsets(sizes)[:-1], sizes) + np.arange(sizes.sum())
-        ratios[mask] = latent.emission_ratios[places]
+        positions = np.repeat(starts - offsets(sizes)[:-1], sizes) + np.arange(sizes.sum())
+        ratios[mask] = latent.emission_ratios[positions]
         parameters = StateParameters(
             states=states,
             roots=latent.roots,
@@ -157,7 +157,7 @@ class LatentTrees:
             emission_ratios=ratios,
             state_priors=np.zeros(int(states.sum())),
         )
-        # A grammar does not store state priors; they are those expected in the trees.
+        # A grammar does not store state priors; they are estimated from the expected counts.
         return replace(
             parameters, state_priors=self._state_priors(self.expect(parameters), states)[1]
         )
@@ -211,7 +211,7 @@ class LatentTrees:
         """The approximate loss in log-likelihood of merging each state with the next.
 
         The merging criterion of Petrov et al. (2006). States are split in pairs: only the values of
-        those with even numbers are used.
+        states with even indices are used.
 
         >>> from lpcfg import PCFGEstimator, Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
@@ -244,8 +244,9 @@ class LatentTrees:
     ) -> Grammar:
         """The grammar with these parameters, smoothed.
 
-        ``expectations``: from which the emission ratios are estimated again, as the parameters have
-        none of word classes; by default those under the parameters.
+        ``expectations``: expected counts, from which the emission ratios are estimated again,
+        because the parameters have no ratios of word classes; by default the expected counts under
+        the parameters.
 
         >>> from lpcfg import PCFGEstimator, Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
@@ -326,13 +327,13 @@ def _node_rules(
     wanted = np.ravel_multi_index(columns, (base,) * 3)
     keys = np.ravel_multi_index(tuple(backbone.binary_rules.T), (base,) * 3)
     order = np.argsort(keys)
-    place = np.searchsorted(keys, wanted, sorter=order)
+    position = np.searchsorted(keys, wanted, sorter=order)
     if not np.isin(wanted, keys).all():
         raise GrammarError(
             "the grammar to start from lacks rules of the treebank; train it on the same trees"
         )
     rule = np.empty(len(symbol), dtype=np.uint32)
-    rule[inner] = order[place]
+    rule[inner] = order[position]
     rule[~inner] = lexical_rules.node_rules
     return rule
 

@@ -22,17 +22,17 @@ Floats = NDArray[np.float32]
 
 @dataclass(frozen=True)
 class Smoothing:
-    """How far the estimates of rare events back off to those of more frequent ones.
+    """Smoothing of rules and emissions: how far estimates of rare events back off.
 
-    ``rules``: C of the interpolation weight sqrt(n) / (C + sqrt(n)) that a rule seen n times gives
-    its own tensor; the rest goes to estimates in which the states of the rule are independent, see
-    :func:`smooth_rules`. Applied to the final grammar, not between iterations. Higher values bring
-    the grammar closer to its backbone PCFG; 0 leaves the tensors as EM found them. Default 5.
+    ``rules``: C of the interpolation weight sqrt(n) / (C + sqrt(n)) of the tensor of a rule seen n
+    times; the remaining weight goes to estimates in which the states of the rule are independent,
+    see :func:`smooth_rules`. Applied to the final grammar, not between iterations. Higher values
+    bring the grammar closer to its backbone PCFG; 0 leaves the tensors unchanged. Default 5.
     ``words``: the prior count, in tokens, of the word's class in P(state | word). Applied in every
-    iteration. With higher values a word must be more frequent to have states of its own; 0 uses
-    the relative frequencies of the word alone. Default 2.
+    iteration. Higher values bring rare words closer to their classes; 0 uses the relative
+    frequencies of the word alone. Default 2.
     ``classes``: the prior count, in tokens, of the symbol in P(state | word class). Applied in
-    every iteration. It matters to unknown and rare words only. Default 2.
+    every iteration. It affects unknown and rare words only. Default 2.
     ``rare``: words that occur at most this often are counted for their classes, and so determine
     the states of unknown words. Higher values make classes more reliable, and less typical of
     unknown words. Default 20.
@@ -65,12 +65,13 @@ class Smoothing:
 #: The declaration of the parameter ``smoothing`` of estimators.
 SMOOTHING = parameter(
     Instance(Smoothing),
-    "how far estimates for what is rare back off to those for what is common",
+    "how far estimates of rare events back off to estimates of more frequent events",
     nested=True,
     parts={
         "rules": parameter(
             Interval(float, 0),
-            "how far the rules of a state back off to those of its symbol, at the end of training",
+            "how far the rules of a state back off to the rules of its symbol, at the end of "
+            "training",
         ),
         "words": WORD_SMOOTHING,
         "classes": CLASS_SMOOTHING,
@@ -89,7 +90,7 @@ def smooth_rules(
     probabilities: NDArray[np.float64],
     smoothing: float,
 ) -> Floats:
-    """The tensors of binary rules, interpolated with those of independent states.
+    """The tensors of binary rules, interpolated with tensors of independent states.
 
     For a rule seen n times, with w = sqrt(n) / (C + sqrt(n)), a tensor backs off with weight 1 - w
     to P(rule | parent's state) P(children's states | rule). In turn, the first factor backs off to

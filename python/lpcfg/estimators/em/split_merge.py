@@ -33,12 +33,12 @@ __all__ = ["SplitMergeEstimator"]
 
 @dataclass(repr=False)
 class SplitMergeEstimator(Estimator):
-    """L-PCFGs whose states are split in two where the treebank has evidence for it.
+    """L-PCFG estimation by splitting and merging of states with EM (Petrov et al. 2006).
 
-    In each cycle every state is split in two, EM runs, the splits that raise the likelihood least
-    are undone, EM runs again, the rules of the states of a symbol are mixed a little, and EM runs
-    once more. Roots of trees are not split. States find out about their context by themselves, so
-    trees need no vertical markovisation (:attr:`default_transform`).
+    In each cycle every state is split in two, EM runs, the splits with the smallest gain in
+    likelihood are undone, EM runs again, the rules of the states of a symbol are interpolated with
+    their mean, and EM runs once more. Roots of trees are not split. States learn their contexts, so
+    trees need no vertical Markovisation (:attr:`default_transform`).
 
     After ``fit``, ``log_likelihoods_`` has a list for each cycle: the log-likelihood of the trees
     before each iteration.
@@ -58,8 +58,8 @@ class SplitMergeEstimator(Estimator):
         default=3,
         metadata=parameter(
             Interval(int, 0),
-            "the number of cycles; each can double the number of states and takes longer than the "
-            "last",
+            "the number of cycles; each can double the number of states, and takes longer than the "
+            "previous one",
         ),
     )
     split_iterations: int = field(
@@ -82,7 +82,7 @@ class SplitMergeEstimator(Estimator):
         default=0.01,
         metadata=parameter(
             Interval(float, 0, 1),
-            "the rules of each state take this fraction from the mean of its symbol's states",
+            "the weight of the mean over its symbol's states in the rules of each state",
         ),
     )
     symmetry_breaking: float = field(
@@ -90,7 +90,7 @@ class SplitMergeEstimator(Estimator):
         metadata=parameter(
             Interval(float, 0, 1),
             "after a split, parameters are multiplied by random factors between 1 minus and 1 plus "
-            "this; without it, the two states would stay alike",
+            "this; without it, the two states would stay equal",
         ),
     )
     min_count: int = field(
@@ -127,7 +127,7 @@ class SplitMergeEstimator(Estimator):
         backbone = PCFGEstimator(self.lexicon).estimate(treebank)
         trees = LatentTrees(treebank, backbone, self.smoothing, n_jobs=self.n_jobs)
         counts = np.bincount(treebank.symbol, minlength=len(treebank.symbols))
-        # What stands at the top of a tree has no context to tell states apart.
+        # Roots of trees have no context that could distinguish their states.
         splits = (counts >= self.min_count) & (backbone.roots == 0)
         parameters = trees.one_state()
         self.log_likelihoods_ = []
@@ -174,13 +174,13 @@ class SplitMergeEstimator(Estimator):
         )
 
     def _mix(self, trees: LatentTrees, parameters: StateParameters) -> StateParameters:
-        """Move the rules of the states of a symbol a little towards their mean."""
+        """Interpolate the rules of the states of a symbol with their mean."""
         maps = []
         for states in parameters.states.tolist():
             same = np.eye(states, dtype=np.float32)
             shared = np.full_like(same, self.mixing / states)
             maps.append(StateMap(np.float32(1 - self.mixing) * same + shared, same))
-        # Words have their own smoothing.
+        # Emissions are smoothed separately.
         return replace(
             self._remap(trees, parameters, maps), emission_ratios=parameters.emission_ratios
         )
@@ -192,16 +192,16 @@ def _merging(
     splits: NDArray[np.bool_],
     fraction: float,
 ) -> list[StateMap]:
-    """Undo the given fraction of the splits: those whose loss is smallest."""
+    """Undo the given fraction of the splits, starting with the smallest losses."""
     starts = offsets(parameters.states)
-    place = np.arange(starts[-1]) - np.repeat(starts[:-1], parameters.states)
-    pairs = np.flatnonzero(np.repeat(splits, parameters.states) & (place % 2 == 0))
+    index = np.arange(starts[-1]) - np.repeat(starts[:-1], parameters.states)
+    pairs = np.flatnonzero(np.repeat(splits, parameters.states) & (index % 2 == 0))
     merged = np.zeros(starts[-1], dtype=bool)
     merged[pairs[np.argsort(losses[pairs], kind="stable")][: int(fraction * len(pairs))]] = True
     bounds = starts[1:-1]
     return [
-        StateMap.merge(own, priors)
-        for own, priors in zip(
+        StateMap.merge(merged_states, priors)
+        for merged_states, priors in zip(
             np.split(merged, bounds), np.split(parameters.state_priors, bounds), strict=True
         )
     ]

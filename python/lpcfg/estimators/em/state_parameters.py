@@ -26,7 +26,7 @@ class StateParameters:
     ``binary``: t(a -> b c, h2, h3 | a, h1) of all binary rules of the backbone: tensors in C order,
     concatenated.
     ``emission_ratios``: p(h | a, x) / p(h | a) as a row for each observed rule a -> x of
-    :class:`~lpcfg.estimators.features.lexical_rules.LexicalRules`, with as many columns as the
+    :class:`~lpcfg.estimators.features.lexical_rules.LexicalRules`; the number of columns is the
     largest number of states.
     ``state_priors``: p(h | a) of all symbols' states, concatenated.
     """
@@ -66,12 +66,12 @@ class StateParameters:
 
 
 class StateMap(NamedTuple):
-    """How the parameters of new states of a symbol are made of those of its old states.
+    """A linear map from the old states of a symbol to new states: identity, split or merge.
 
-    ``as_parent``: new states (rows) by old ones. The rules and emissions of a new state are the
-    mixture of those of the old states with these weights.
-    ``as_child``: old states (rows) by new ones. Where an old state was generated, the new states
-    are, in these proportions.
+    ``as_parent``: new states (rows) by old ones. The rules and emissions of a new state are a
+    mixture of the rules and emissions of the old states, with these weights.
+    ``as_child``: old states (rows) by new ones. The probability of generating an old state is
+    divided among the new states in these proportions.
 
     >>> StateMap.split(1).as_child
     array([[0.5, 0.5]], dtype=float32)

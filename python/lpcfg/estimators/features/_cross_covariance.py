@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 __all__ = ["TruncatedSVD", "decompose_cross_covariance"]
 
-# A dense decomposition is exact, and as fast if one side has no more columns than this.
-_DENSE = 64
+# If one side has at most this number of columns, a dense decomposition is exact and as fast.
+_MAX_DENSE = 64
 
-# Of the randomised subspace iteration (Halko, Martinsson & Tropp 2011).
+# Parameters of the randomised subspace iteration (Halko, Martinsson & Tropp 2011).
 _OVERSAMPLING = 8
 _ITERATIONS = 3
 
@@ -65,9 +65,9 @@ def decompose_cross_covariance(
     (array([0.5]), (2, 1))
     """
     forwards, backwards = _product(inside, outside), _product(outside, inside)
-    if outside.shape[1] <= _DENSE:
+    if outside.shape[1] <= _MAX_DENSE:
         left, values, right = _thin_svd(forwards(np.eye(outside.shape[1])))
-    elif inside.shape[1] <= _DENSE:
+    elif inside.shape[1] <= _MAX_DENSE:
         right, values, left = _thin_svd(backwards(np.eye(inside.shape[1])))
     else:
         start = generator.standard_normal((outside.shape[1], rank + _OVERSAMPLING))
@@ -109,7 +109,7 @@ def _orthonormal(matrix: Floats) -> Floats:
     """An orthonormal basis of the columns, without directions that are lost in rounding.
 
     On matrices this tall, eigenvectors of the small Gram matrix take a fraction of the time of
-    Householder QR. They have half the digits, which the next iteration makes up for.
+    Householder QR. They have half the precision, which the next iteration restores.
     """
     squares, vectors = np.linalg.eigh(matrix.T @ matrix)
     kept = _significant(squares)
@@ -130,7 +130,7 @@ def _thin_svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _significant(squares: Floats) -> NDArray[np.bool_]:
-    """Which squared singular values are above the rounding error; none of a matrix of zeros."""
+    """Which squared singular values exceed the rounding error; none for a matrix of zeros."""
     significant: NDArray[np.bool_] = squares > _ROUNDING**2 * squares.max(
         initial=np.finfo(float).tiny
     )

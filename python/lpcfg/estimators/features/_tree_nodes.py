@@ -17,7 +17,7 @@ Column = NDArray[np.int64]
 
 
 def hash_rows(*columns: NDArray[np.integer]) -> Column:
-    """A hash of each row of some columns of integers, -1 where any of them is negative.
+    """A hash of each row of integer columns, -1 where any of the integers is negative.
 
     Hashes have 63 bits, so that collisions within a treebank are practically impossible, and no
     table of the rows has to be kept.
@@ -66,7 +66,7 @@ def levels(parent: NDArray[np.integer]) -> list[Column]:
 
 
 class TreeNodes:
-    """A treebank with the columns that feature groups are made of: rules, sides, heads, words.
+    """A treebank with the columns from which features are built: rules, sides, heads, words.
 
     Columns have a value for each node, -1 where a node has none.
 

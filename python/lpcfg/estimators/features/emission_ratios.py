@@ -34,9 +34,9 @@ class EmissionLikelihoodRatios:
     """Ratios of lexical rules, estimated from a vector for each preterminal node and smoothed.
 
     The ratio of a rule a -> x is the mean vector of the nodes at which it occurs. The mean of a
-    rare word is unreliable, so it is shrunk towards the mean of the word's class, and that of a
-    class towards the mean of the symbol. Rules that did not occur have the mean of their class,
-    or of the symbol.
+    rare word is unreliable, so it is shrunk towards the mean of the word's class, and the mean of a
+    class is shrunk towards the mean of the symbol. Rules that did not occur have the mean of their
+    class, or of the symbol.
 
     ``vectors``: a row for each preterminal node. The spectral estimator gives outside projections
     Z(n), whose means are the ratios up to a linear transform (Peng 2021, equation 3.9). Others
@@ -77,7 +77,7 @@ class EmissionLikelihoodRatios:
         ``shrinkage``: factors for each symbol and state, see
         :meth:`lpcfg.estimators.spectral._projections.Projections.shrinkage`.
         ``normalise``: scale the ratios so that the emission probabilities of each state sum to 1,
-        as those of a probabilistic model must.
+        as a probabilistic model requires.
 
         >>> from lpcfg import Tree, Treebank
         >>> from lpcfg.lexicon.estimation import estimate_lexicon
@@ -85,12 +85,12 @@ class EmissionLikelihoodRatios:
         >>> vectors = np.array([[2, 0], [0, 2]], dtype=np.float32)
         >>> rules = LexicalRules(bank, estimate_lexicon(bank), rare=1)
         >>> ratios = EmissionLikelihoodRatios(rules, vectors, np.ones(2))
-        >>> found = ratios.emission_parameters(np.array([2]), 1.0, 1.0, normalise=True)
-        >>> found.emission_ratios.reshape(-1, 2).round(3)  # of unknown words, rain and sun
+        >>> emissions = ratios.emission_parameters(np.array([2]), 1.0, 1.0, normalise=True)
+        >>> emissions.emission_ratios.reshape(-1, 2).round(3)  # of unknown words, rain and sun
         array([[1. , 1. ],
                [1.5, 0.5],
                [0.5, 1.5]], dtype=float32)
-        >>> found.tag_emissions
+        >>> emissions.tag_emissions
         array([1., 1.], dtype=float32)
         """
         rules, symbol = self.rules, self.rules.ratio_symbols
@@ -113,7 +113,7 @@ class EmissionLikelihoodRatios:
         )
 
     def smoothed(self, word_smoothing: float, class_smoothing: float) -> Floats:
-        """The ratio of each of the :class:`.LexicalRules`, shrunk towards that it backs off to.
+        """The ratio of each of the :class:`.LexicalRules`, shrunk towards the rule it backs off to.
 
         >>> from lpcfg import Tree, Treebank
         >>> from lpcfg.lexicon.estimation import estimate_lexicon

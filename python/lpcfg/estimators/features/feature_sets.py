@@ -2,10 +2,10 @@
 
 A group gives each node one integer key; nodes with the same key have the same feature. The key is
 -1 where the group does not apply to a node, which is a feature too. Features of different symbols
-are always different, so a key need not repeat the symbol of its node. To add a group of your own,
-write such a function and put it into a :class:`FeatureSet`.
+are always different, so a key need not repeat the symbol of its node. To add a custom group, write
+such a function and put it into a :class:`FeatureSet`.
 
-The groups are those of Cohen et al. (2013), as listed by Narayan & Cohen (2015, section 3). The
+The groups were defined by Cohen et al. (2013), as listed by Narayan & Cohen (2015, section 3). The
 feature functions of Peng (2021, section 5.2) are a selection of them, and so are most of
 Matejovicova (2018, section 3.1).
 
@@ -98,12 +98,12 @@ def _great_grandparent_rules(nodes: TreeNodes) -> Column:
 
 
 def _parent(nodes: TreeNodes) -> Column:
-    """The label of the foot node with that of its parent."""
+    """The labels of the foot node and its parent."""
     return nodes.at(nodes.treebank.parent, nodes.symbol)
 
 
 def _grandparent(nodes: TreeNodes) -> Column:
-    """The label of the foot node with those of its parent and grandparent."""
+    """The labels of the foot node, its parent and its grandparent."""
     parent = _parent(nodes)
     return hash_rows(parent, nodes.at(nodes.treebank.parent, parent))
 
@@ -111,13 +111,13 @@ def _grandparent(nodes: TreeNodes) -> Column:
 def _outside_head_tag(nodes: TreeNodes) -> Column:
     """The tag of the first head on the path to the root that is not the head of the foot node."""
     parent, head = nodes.treebank.parent, nodes.head
-    found = np.full(len(head), -1, dtype=np.int64)
+    tags = np.full(len(head), -1, dtype=np.int64)
     for level in nodes.downwards():
         below = level[parent[level] >= 0]
         above = parent[below]
         same = head[above] == head[below]
-        found[below] = np.where(same, found[above], nodes.tag[head[above]])
-    return found
+        tags[below] = np.where(same, tags[above], nodes.tag[head[above]])
+    return tags
 
 
 def _widths(nodes: TreeNodes) -> Column:
@@ -151,7 +151,7 @@ OUTSIDE_GROUPS: Mapping[str, FeatureGroup] = {
 
 @dataclass(frozen=True)
 class FeatureSet:
-    """The feature groups of an estimator: names of groups, or functions of your own.
+    """The inside and outside feature groups of an estimator: names of groups, or functions.
 
     ``inside``: groups of :data:`INSIDE_GROUPS`, the features phi of inside trees.
     ``outside``: groups of :data:`OUTSIDE_GROUPS`, the features psi of outside trees.
@@ -166,13 +166,13 @@ class FeatureSet:
     outside: tuple[str | FeatureGroup, ...]
 
     def __post_init__(self) -> None:
-        for side, known in (("inside", INSIDE_GROUPS), ("outside", OUTSIDE_GROUPS)):
+        for side, named in (("inside", INSIDE_GROUPS), ("outside", OUTSIDE_GROUPS)):
             if not getattr(self, side):
                 raise InputError(f"a feature set needs at least one {side} group")
             for group in getattr(self, side):
-                if isinstance(group, str) and group not in known:
+                if isinstance(group, str) and group not in named:
                     raise InputError(
-                        f"no {side} feature group is called {group!r}; there are {', '.join(known)}"
+                        f"no {side} feature group is called {group!r}; there are {', '.join(named)}"
                     )
 
     @classmethod
@@ -192,7 +192,7 @@ class FeatureSet:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """What a model stores of its features: the name of the set and the names of all groups.
+        """The record in a model file: the name of the set and the names of all groups.
 
         Sets other than the named ones are called ``"custom"``.
 
@@ -205,8 +205,8 @@ class FeatureSet:
             side: [group if isinstance(group, str) else group.__name__ for group in groups]
             for side, groups in (("inside", self.inside), ("outside", self.outside))
         }
-        known = (name for name, features in FEATURE_SETS.items() if features == self)
-        return {"set": next(known, "custom"), **names}
+        set_names = (name for name, features in FEATURE_SETS.items() if features == self)
+        return {"set": next(set_names, "custom"), **names}
 
     def inside_keys(self, nodes: TreeNodes) -> list[Column]:
         """The keys that each inside group gives the nodes.
@@ -229,8 +229,8 @@ class FeatureSet:
         return [_resolve(group, OUTSIDE_GROUPS)(nodes) for group in self.outside]
 
 
-def _resolve(group: str | FeatureGroup, known: Mapping[str, FeatureGroup]) -> FeatureGroup:
-    return known[group] if isinstance(group, str) else group
+def _resolve(group: str | FeatureGroup, named: Mapping[str, FeatureGroup]) -> FeatureGroup:
+    return named[group] if isinstance(group, str) else group
 
 
 #: Two inside and three outside groups (Peng 2021, section 5.2), and the word of a preterminal.

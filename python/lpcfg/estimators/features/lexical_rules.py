@@ -22,10 +22,10 @@ class LexicalRules:
     """Lexical rules a -> x that occur in a treebank, with the class rules they back off to.
 
     Emissions x are words or word classes, as in :class:`~lpcfg.lexicon.lexicon.Lexicon`. Rules are
-    numbered in three blocks: rule 0 stands for everything that did not occur, then follow class
+    numbered in three blocks: rule 0 stands for all rules that did not occur, then follow class
     rules (a preterminal and the class of a rare word that it emitted), and from
-    :attr:`first_observed` on the rules of the preterminal nodes themselves. Most entries of a
-    lexicon are due to smoothing and never occurred, so there are fewer rules than entries.
+    :attr:`first_observed` on the rules of the preterminal nodes. Most entries of a lexicon are due
+    to smoothing and never occurred, so there are fewer rules than entries.
 
     ``rare``: words that occur at most this often are counted for their classes as well.
 
@@ -81,8 +81,8 @@ class LexicalRules:
         self.entries = np.empty(len(observed_keys), dtype=np.int64)
         self.entries[observed[observed >= 0]] = np.flatnonzero(observed >= 0)
 
-        # Emission ratios are stored once for each rule that some entry uses. Rule 0 has no symbol
-        # of its own: it is stored once for each symbol.
+        # Emission ratios are stored once for each rule that an entry uses. Rule 0 belongs to all
+        # symbols, so it is stored once for each symbol.
         rules = len(self.counts)
         stored = np.where(rule > 0, rule, rules + lexicon.symbols)
         used = np.zeros(rules + base, dtype=bool)
@@ -129,7 +129,7 @@ class LexicalRules:
 def node_emissions(
     treebank: Treebank, lexicon: Lexicon, nodes: NDArray[np.int64]
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The emission of each of some preterminal nodes, and the emission of its word's class.
+    """The emissions of the words of preterminal nodes, and the emissions of their classes.
 
     >>> from lpcfg import Tree
     >>> from lpcfg.lexicon.lexicon import lexicon_from_entries
@@ -146,17 +146,17 @@ def node_emissions(
     names = sorted(set(tags))
     if lexicon.classifier.determines_tag:
         columns.append(np.array([names.index(tag) for tag in tags])[treebank.symbol[nodes]])
-    distinct, place, _ = distinct_rows(*columns)
+    distinct, rows, _ = distinct_rows(*columns)
     arguments = [
         (treebank.words[word], bool(initial), *(names[identity] for identity in tag))
         for word, initial, *tag in zip(*(column.tolist() for column in distinct), strict=True)
     ]
     emission = np.array([lexicon.emission(*row) for row in arguments], dtype=np.int64)
     word_class = np.array([lexicon.class_emission(*row) for row in arguments], dtype=np.int64)
-    return emission[place], word_class[place]
+    return emission[rows], word_class[rows]
 
 
 def _find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
     """The index of each wanted key among the sorted keys, -1 if absent; no key is negative."""
-    place = np.searchsorted(keys, wanted)
-    return np.where(np.append(keys, -1)[place] == wanted, place, -1)
+    index = np.searchsorted(keys, wanted)
+    return np.where(np.append(keys, -1)[index] == wanted, index, -1)

@@ -17,7 +17,7 @@ from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["FeatureMatrix", "NodeFeatures"]
 
-# The key that replaces those of infrequent features. Keys are hashes from 0 on, or -1.
+# The key of all infrequent features of a group. Other keys are hashes from 0 on, or -1.
 _INFREQUENT = -2
 
 
@@ -25,10 +25,10 @@ _INFREQUENT = -2
 class FeatureMatrix:
     """One-hot features of the nodes of each symbol: Phi(a) or Psi(a) of Peng (2021, section 4.2).
 
-    Each symbol a has a sparse block of its own, with a row for each of its nodes. A feature that
+    Each symbol a has a separate sparse block, with a row for each of its nodes. A feature that
     occurs ``count`` times at the M nodes of a symbol has the value sqrt(M / (count + kappa)) (Peng
     2021, equation 3.2, where M is the number of all nodes; only the ratio of values matters).
-    Every node has as many features as there are feature groups.
+    Every node has one feature of each feature group.
 
     >>> symbol = np.array([0, 1, 0])
     >>> matrix = FeatureMatrix.build(symbol, [np.array([7, 7, -1])], kappa=0)
@@ -53,9 +53,9 @@ class FeatureMatrix:
     ) -> FeatureMatrix:
         """Encode the keys that each feature group gives each node.
 
-        ``kappa``: added to the counts of features, so that rare ones do not dominate the SVD.
+        ``kappa``: added to the counts of features, so that rare features do not dominate the SVD.
         ``cutoff``: features that occur less often at the nodes of a symbol are merged into one
-        for each group.
+        feature of their group.
 
         >>> keys = [np.array([1, 2, 3, 3])]
         >>> FeatureMatrix.build(np.zeros(4, dtype=int), keys, cutoff=2).widths
@@ -82,13 +82,13 @@ class FeatureMatrix:
         count, owner = np.concatenate(counts), np.concatenate(owners)
         widths = np.bincount(owner, minlength=len(sizes))
         by_owner = np.argsort(owner, kind="stable")
-        place = np.empty(len(owner), dtype=np.int32)
-        place[by_owner] = np.arange(len(owner)) - np.repeat(np.cumsum(widths) - widths, widths)
+        index = np.empty(len(owner), dtype=np.int32)
+        index[by_owner] = np.arange(len(owner)) - np.repeat(np.cumsum(widths) - widths, widths)
         value = np.sqrt(sizes[owner] / (count + kappa))
         columns = np.stack(encoded, axis=1)
         return cls(
             values=value[columns],
-            columns=place[columns],
+            columns=index[columns],
             row_offsets=np.concatenate([[0], np.cumsum(sizes)]),
             widths=widths,
         )

@@ -30,8 +30,9 @@ class NodeProjections:
     ``inside``, ``outside``: a row for each node, y = U' phi and z = V' psi, where U S V' is the
     truncated SVD of the symbol's centred cross-covariance matrix (Narayan & Cohen 2015, figure 2).
     The mean over the nodes of a symbol is zero. Columns beyond the rank of the symbol are zero.
-    ``values``: the singular values of each symbol in falling order, zero beyond its rank.
-    ``scale``: the scale of each symbol's matrix before centring, to judge singular values by.
+    ``values``: the singular values of each symbol in descending order, zero beyond its rank.
+    ``scale``: the scale of each symbol's matrix before centring, for comparison with singular
+    values.
     """
 
     inside: Floats
@@ -67,9 +68,9 @@ class NodeProjections:
         inside, outside = self.inside.copy(), self.outside.copy()
         ranks = self.ranks
         for chosen, nodes in enumerate(nodes_by_symbol(symbol, len(ranks))):
-            own = slice(0, ranks[chosen])
+            used = slice(0, ranks[chosen])
             for rows in (inside, outside) if ranks[chosen] else ():
-                rows[nodes, own] = noise.perturb_projections(rows[nodes, own], generator)
+                rows[nodes, used] = noise.perturb_projections(rows[nodes, used], generator)
         return replace(self, inside=inside, outside=outside)
 
     def aligned(self, symbol: NDArray[np.integer]) -> NodeProjections:
@@ -93,11 +94,11 @@ class NodeProjections:
         for chosen, nodes in enumerate(nodes_by_symbol(symbol, len(ranks))):
             if ranks[chosen]:
                 left, right = (rows[nodes, : ranks[chosen]] for rows in (self.inside, self.outside))
-                left_vectors, found, right_vectors = np.linalg.svd(left.T @ right / len(nodes))
-                rank = np.count_nonzero(found > _ROUNDING * self.scale[chosen])
+                left_vectors, singular, right_vectors = np.linalg.svd(left.T @ right / len(nodes))
+                rank = np.count_nonzero(singular > _ROUNDING * self.scale[chosen])
                 inside[nodes, :rank] = left @ left_vectors[:, :rank]
                 outside[nodes, :rank] = right @ right_vectors[:rank].T
-                values[chosen, :rank] = found[:rank]
+                values[chosen, :rank] = singular[:rank]
         return replace(self, inside=inside, outside=outside, values=values)
 
 
@@ -124,14 +125,14 @@ def project_nodes(
 
     ``ranks``: the number of singular vectors that each symbol may have; there are fewer if the
     cross-covariance matrix has a lower rank.
-    ``noise``: singular vectors are those of the features with dropout; all features are projected.
+    ``noise``: the SVD uses the features after dropout; all features are projected.
 
     >>> from lpcfg.estimators.features.node_features import FeatureMatrix
     >>> symbol = np.zeros(4, dtype=int)
     >>> matrix = FeatureMatrix.build(symbol, [np.array([1, 1, 2, 2])], kappa=0)
     >>> features = NodeFeatures(matrix, matrix)
-    >>> found = project_nodes(symbol, features, np.array([1]), np.random.default_rng(0))
-    >>> (found.inside.T @ found.outside / 4).round(3), found.values.round(3)
+    >>> rows = project_nodes(symbol, features, np.array([1]), np.random.default_rng(0))
+    >>> (rows.inside.T @ rows.outside / 4).round(3), rows.values.round(3)
     (array([[1.]], dtype=float32), array([[1.]]))
     """
     shape = (len(symbol), int(ranks.max(initial=0)))
@@ -140,14 +141,14 @@ def project_nodes(
     nodes = nodes_by_symbol(symbol, len(ranks))
     for chosen in progress(np.flatnonzero(ranks > 0).tolist()):
         left, right = (matrix.block(chosen) for matrix in features)
-        seen = (left, right)
+        kept = (left, right)
         if noise is not None:
-            seen = (noise.drop_features(left, generator), noise.drop_features(right, generator))
-        found = decompose_cross_covariance(*seen, int(ranks[chosen]), generator)
-        rank = found.rank(_ROUNDING)
-        for rows, part, vectors in ((inside, left, found.inside), (outside, right, found.outside)):
+            kept = (noise.drop_features(left, generator), noise.drop_features(right, generator))
+        svd = decompose_cross_covariance(*kept, int(ranks[chosen]), generator)
+        rank = svd.rank(_ROUNDING)
+        for rows, part, vectors in ((inside, left, svd.inside), (outside, right, svd.outside)):
             projected = part @ vectors[:, :rank]
             rows[nodes[chosen], :rank] = projected - projected.mean(axis=0)
-        values[chosen, :rank] = found.values[:rank]
-        scale[chosen] = found.scale
+        values[chosen, :rank] = svd.values[:rank]
+        scale[chosen] = svd.scale
     return NodeProjections(inside, outside, values, scale)

@@ -28,9 +28,9 @@ class Noise:
 
     ``kind``: ``"dropout"`` sets each element of the feature vectors phi and psi to 0 with
     probability ``sigma`` before the SVD; all features are then projected. ``"add"`` adds Gaussian
-    noise to each coordinate of the projections; its standard deviation is ``sigma`` times that of
-    the coordinate, where the paper adds ``sigma`` itself. ``"mul"`` multiplies each coordinate by
-    1 + Gaussian noise of standard deviation ``sigma``.
+    noise to each coordinate of the projections; its standard deviation is ``sigma`` times the
+    standard deviation of the coordinate (in the paper it is ``sigma``). ``"mul"`` multiplies each
+    coordinate by 1 + Gaussian noise of standard deviation ``sigma``.
     ``sigma``: the amount of noise; 0 for none. The paper uses 0.05 to 0.2.
     ``seed``: models with different seeds have different noise of the same kind and amount.
 
@@ -59,7 +59,7 @@ class Noise:
     def drop_features(
         self, features: scipy.sparse.csr_array, generator: np.random.Generator
     ) -> scipy.sparse.csr_array:
-        """Dropout noise; what is kept is divided by 1 - sigma, so that expectations stay the same.
+        """Dropout noise; other values are divided by 1 - sigma, so that expectations stay the same.
 
         Other kinds of noise leave the features as they are.
 

@@ -1,4 +1,4 @@
-"""Treebanks whose nodes are projected by their features, and the estimators that use them."""
+"""Treebanks with projections of the features of their nodes, and estimators that use them."""
 
 from __future__ import annotations
 
@@ -98,18 +98,19 @@ def _head_rules_record(rules: HeadRules) -> object:
 
 @dataclass(repr=False)
 class ProjectingEstimator(Estimator):
-    """The base of estimators that find latent states in projections of the features of nodes.
+    """The base class of estimators that find latent states in projections of node features.
 
-    To estimate several grammars from the same projections, call :meth:`project` once, and
-    :meth:`estimate_projected` of estimators that differ in the parameters that come after.
+    To estimate several grammars from the same projections, call :meth:`project` once, and then
+    :meth:`estimate_projected` of estimators that differ only in parameters that the projections do
+    not depend on.
     """
 
     features: str | FeatureSet = field(
         default="compact",
         metadata=parameter(
             AnyOf(Options("compact", "full"), Instance(FeatureSet)),
-            "the features that nodes are compared by: compact, six groups (Peng 2021), full, "
-            "fifteen (Cohen et al. 2013), or a set of your own",
+            "the features of nodes: compact, six groups (Peng 2021), full, fifteen groups (Cohen "
+            "et al. 2013), or a custom feature set",
             provenance=lambda features: FeatureSet.named(features).provenance,
         ),
     )
@@ -118,21 +119,21 @@ class ProjectingEstimator(Estimator):
         metadata=parameter(
             Interval(float, 0),
             "a feature that n of the N nodes of a symbol have is scaled by sqrt(N / (n + kappa)); "
-            "the larger kappa, the less rare features weigh",
+            "the larger kappa, the smaller the weight of rare features",
         ),
     )
     cutoff: int = field(
         default=1,
         metadata=parameter(
             Interval(int, 0),
-            "features that fewer nodes of a symbol have are replaced by one for all of them",
+            "features that occur at fewer nodes of a symbol are merged into one feature",
         ),
     )
     noise: Noise | None = field(
         default=None,
         metadata=parameter(
             Instance(Noise, None),
-            "noise on features or projections, for a model that differs from others in an ensemble",
+            "noise in features or projections, for models of an ensemble with different errors",
             option=False,
             nested=True,
         ),
@@ -152,13 +153,13 @@ class ProjectingEstimator(Estimator):
 
     @abstractmethod
     def ranks(self, treebank: Treebank) -> NDArray[np.int64]:
-        """The number of directions that each symbol may have."""
+        """The largest number of singular vectors of each symbol."""
 
     @abstractmethod
     def latent_states(
         self, projected: ProjectedTreebank, generator: np.random.Generator
     ) -> LatentStates:
-        """Parameters over latent states, from projections that have their noise."""
+        """Parameters over latent states, from projections to which noise has been added."""
 
     def estimate(self, treebank: Treebank) -> Grammar:
         """Project the nodes of a treebank, and estimate a grammar from the projections.
@@ -170,7 +171,7 @@ class ProjectingEstimator(Estimator):
         return self.estimate_projected(self.project(treebank))
 
     def project(self, treebank: Treebank) -> ProjectedTreebank:
-        """All that depends neither on the noise nor on parameters used after the projections.
+        """The projections, which depend neither on noise nor on parameters of later steps.
 
         >>> from lpcfg import ClusteringEstimator, Tree
         >>> ClusteringEstimator().project(Treebank.from_trees([Tree("NN", "rain")])).treebank

@@ -1,7 +1,7 @@
 """Parameters over states from feature likelihoods (Cohen & Collins 2014, figure 1, steps 2 and 3).
 
-With several feature groups, the objective is that of section 6.2. The root and emission parameters
-are those of section 6.1.
+With several feature groups, the objective is defined in section 6.2. The root and emission
+parameters are defined in section 6.1.
 """
 
 from __future__ import annotations
@@ -95,8 +95,8 @@ class NodeStates:
         roots = np.flatnonzero(self.treebank.parent < 0)
         by_symbol = nodes_by_symbol(self.treebank.symbol[roots], len(self.states))
         counts = [
-            len(own) * self._roots(roots[own], iterations) if len(own) else 0 * states.prior
-            for own, states in zip(by_symbol, self.states, strict=True)
+            len(nodes) * self._roots(roots[nodes], iterations) if len(nodes) else 0 * states.prior
+            for nodes, states in zip(by_symbol, self.states, strict=True)
         ]
         return Expectations(
             log_probabilities=np.zeros(0),
@@ -132,16 +132,16 @@ class NodeStates:
     def _leaves(self) -> Floats:
         """p(h | inside features) of each preterminal node, as rows."""
         leaf = self.treebank.left < 0
-        place = np.cumsum(leaf) - 1
-        most = max(len(states.prior) for states in self.states)
-        rows = np.zeros((int(leaf.sum()), most), dtype=np.float32)
+        row = np.cumsum(leaf) - 1
+        width = max(len(states.prior) for states in self.states)
+        rows = np.zeros((int(leaf.sum()), width), dtype=np.float32)
         for nodes, states in zip(self._nodes, self.states, strict=True):
-            own = nodes[leaf[nodes]]
-            if len(own):
-                columns, ratios = self._likelihoods(own, "inside")
+            leaves = nodes[leaf[nodes]]
+            if len(leaves):
+                columns, ratios = self._likelihoods(leaves, "inside")
                 values = ratios[columns].mean(axis=1) * states.prior
                 values /= values.sum(axis=1, keepdims=True)
-                rows[place[own], : len(states.prior)] = values
+                rows[row[leaves], : len(states.prior)] = values
         return rows
 
     def _likelihoods(self, nodes: NDArray[np.integer], side: str) -> _FeatureLikelihoods:
@@ -165,8 +165,8 @@ def _uninformative(nodes: int, states: int) -> _FeatureLikelihoods:
 def _maximise_over_groups(sides: _Triple, start: Floats, iterations: int) -> Floats:
     """Maximise the objective of section 6.2: a term for each combination of feature groups.
 
-    Rules with few nodes use all combinations of each node. Those with many use some for each node,
-    in turn, which changes the sums over the nodes little and saves time.
+    Rules with few nodes use all combinations at each node. Rules with many nodes use a few at each
+    node, in turn, which changes the sums over the nodes little and saves time.
     """
     if start.size == 1:
         return start

@@ -77,8 +77,8 @@ class SideFeatures:
         """States by the pivots of this side, the algorithm of section 5.2.
 
         ``others``: projections of the features of the other side, the representation phi(g).
-        ``min_pivot_frequency``: features may be pivots if they occur at this fraction of the nodes
-        of an average state or more often.
+        ``min_pivot_frequency``: features may be pivots if they occur at no less than this fraction
+        of the nodes of an average state.
 
         >>> side = SideFeatures(np.array([[0], [0], [1], [1], [2], [2]]), width=3)
         >>> others = np.array([[1.0], [1.0], [-1.0], [-1.0], [1.0], [-1.0]])
@@ -184,8 +184,8 @@ def find_states(
 
     >>> side = SideFeatures(np.array([[0], [0], [1], [1]]), width=2)
     >>> rows = np.array([[1.0], [1.0], [-1.0], [-1.0]])
-    >>> found = find_states(side, side, (rows, rows), 2, min_pivot_frequency=0.1, iterations=20)
-    >>> found.prior, found.outside.round(3)
+    >>> states = find_states(side, side, (rows, rows), 2, min_pivot_frequency=0.1, iterations=20)
+    >>> states.prior, states.outside.round(3)
     (array([0.5, 0.5]), array([[2., 0.],
            [0., 2.]]))
     """

@@ -26,9 +26,9 @@ Floats = NDArray[np.float64]
 def find_anchors(points: Floats, count: int, tolerance: float = 1e-6) -> NDArray[np.int64]:
     """Vertices of the convex hull of points (rows), found greedily (section 5.2, step 3).
 
-    As in FastAnchorWords (Arora et al. 2012), each is the point farthest from the affine span of
-    those before it, and the first the one farthest from the mean. There are fewer than ``count``
-    if all points are nearer to the span than ``tolerance`` times the largest coordinate.
+    As in FastAnchorWords (Arora et al. 2012), the first is the point farthest from the mean, and
+    each other is the point farthest from the affine span of the previous ones. There are fewer than
+    ``count`` if all points are nearer to the span than ``tolerance`` times the largest coordinate.
 
     >>> corners = np.array([[0.0, 0.0], [4.0, 0.0], [0.0, 3.0]])
     >>> points = np.vstack([corners.mean(axis=0), corners, 0.6 * corners + 0.4])
@@ -48,8 +48,8 @@ def find_anchors(points: Floats, count: int, tolerance: float = 1e-6) -> NDArray
     # QR decomposition with column pivoting selects the farthest remaining point in each step.
     triangle, order = scipy.linalg.qr((points - points[first]).T, mode="r", pivoting=True)
     distances = np.abs(np.diagonal(triangle))[:wanted]
-    found = np.count_nonzero(distances > tolerance * np.abs(points).max())
-    return np.append(first, order[:found])
+    others = np.count_nonzero(distances > tolerance * np.abs(points).max())
+    return np.append(first, order[:others])
 
 
 def mixing_weights(points: Floats, anchors: Floats, n_jobs: int = 1) -> Floats:
@@ -65,8 +65,8 @@ def mixing_weights(points: Floats, anchors: Floats, n_jobs: int = 1) -> Floats:
     """
     if points.ndim != 2 or anchors.ndim != 2 or points.shape[1] != anchors.shape[1]:
         raise InputError(
-            f"points and anchors must be rows of as many coordinates, not of shapes {points.shape}"
-            f" and {anchors.shape}"
+            f"points and anchors must have the same number of columns, not the shapes"
+            f" {points.shape} and {anchors.shape}"
         )
     if not len(anchors):
         raise InputError("there must be at least one anchor")
@@ -80,9 +80,9 @@ def mixing_weights(points: Floats, anchors: Floats, n_jobs: int = 1) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class AnchorStates:
-    """States found by anchors.
+    """Latent states from a decomposition by anchors.
 
-    ``anchors``: the anchor of each state, as the number of a value.
+    ``anchors``: the anchor of each state, as the index of a value.
     ``prior``: p(h), the estimate pi(h) of the paper.
     ``posterior``: p(h | f), the estimate q(h | f) of the paper, as a row for each value.
     """
@@ -102,14 +102,14 @@ def decompose_by_anchors(
     """Find states by anchors (section 5.2, steps 3 and 4).
 
     ``points``: v_f, the mean representation given each value f, as rows.
-    ``counts``: how often each value occurs.
+    ``counts``: the count of each value.
     ``states``: the largest number of states.
     ``candidates``: the values that may become anchors; the mean representations of rare values are
     unreliable and often vertices by chance. All values by default.
 
     >>> points = np.array([[0.0], [1.0], [0.25]])
-    >>> found = decompose_by_anchors(points, np.array([4, 4, 8]), states=2)
-    >>> found.anchors, found.prior.round(3), found.posterior[2].round(3)
+    >>> states = decompose_by_anchors(points, np.array([4, 4, 8]), states=2)
+    >>> states.anchors, states.prior.round(3), states.posterior[2].round(3)
     (array([1, 0]), array([0.375, 0.625]), array([0.25, 0.75]))
     """
     allowed = np.arange(len(points)) if candidates is None else np.flatnonzero(candidates)

@@ -32,11 +32,11 @@ __all__ = ["PivotEstimator"]
 
 @dataclass(repr=False)
 class PivotEstimator(ProjectingEstimator):
-    """L-PCFGs whose states are told by pivot features: probabilities, without local optima.
+    """L-PCFG estimation by pivot features: probabilities, without local optima.
 
-    Where every state has inside and outside features of its own, the pivots, estimates converge to
-    the true parameters. As a start it saves EM most of its iterations:
-    ``EMEstimator(start=grammar)``. Trees need no vertical markovisation
+    A pivot is a feature that only one state generates. If every state has inside and outside
+    pivots, estimates converge to the true parameters. EM needs fewer iterations if it starts from
+    this grammar: ``EMEstimator(start=grammar)``. Trees need no vertical Markovisation
     (:attr:`default_transform`).
 
     >>> from lpcfg import embedded_trees
@@ -62,7 +62,7 @@ class PivotEstimator(ProjectingEstimator):
         metadata=parameter(
             Interval(float, 0),
             "a feature can be a pivot if at least this fraction of the nodes of an average state "
-            "have it; the larger, the fewer features to choose from, and the better known they are",
+            "have it; with larger values there are fewer candidates, with more reliable statistics",
         ),
     )
     iterations: int = field(
@@ -95,7 +95,7 @@ class PivotEstimator(ProjectingEstimator):
         check_counts(self)
 
     def ranks(self, treebank: Treebank) -> NDArray[np.int64]:
-        """So many dimensions for each state of symbols that may have several.
+        """The ranks of symbols that may have several states: ``dimensions`` times their number.
 
         >>> from lpcfg import Tree
         >>> PivotEstimator().ranks(Treebank.from_trees([Tree("NN", "rain")]))
@@ -107,14 +107,14 @@ class PivotEstimator(ProjectingEstimator):
     def latent_states(
         self, projected: ProjectedTreebank, generator: np.random.Generator
     ) -> LatentStates:
-        """Find the states of each symbol, then those of each rule.
+        """Find the states of each symbol, then the state probabilities of each rule.
 
         >>> from lpcfg import Tree
         >>> projected = PivotEstimator().project(Treebank.from_trees([Tree("NN", "rain")]))
         >>> PivotEstimator().latent_states(projected, np.random.default_rng(0)).roots
         array([1.], dtype=float32)
         """
-        del generator  # nothing is left to chance after the projections
+        del generator  # the steps after the projections are deterministic
         bank, backbone = projected.treebank, projected.backbone
         with one_thread():
             states = self._symbol_states(projected)
@@ -122,7 +122,8 @@ class PivotEstimator(ProjectingEstimator):
             rules = RuleNodes.find(bank, backbone.binary_rules)
             expectations = nodes.expectations(rules, self.iterations, self.progress)
         trees = LatentTrees(bank, backbone, self.smoothing)
-        parameters = trees.maximise(expectations, np.array([len(own.prior) for own in states]))
+        numbers = np.array([len(symbol.prior) for symbol in states])
+        parameters = trees.maximise(expectations, numbers)
         latent = trees.grammar(parameters, expectations).latent
         assert latent is not None
         return latent
@@ -135,7 +136,7 @@ class PivotEstimator(ProjectingEstimator):
             for symbol in range(len(bank.symbols))
         ]
         largest = self._largest_numbers(bank)
-        own = nodes_by_symbol(bank.symbol, len(bank.symbols))
+        nodes = nodes_by_symbol(bank.symbol, len(bank.symbols))
         for symbol in self.progress(np.flatnonzero((largest > 1) & (ranks > 0)).tolist()):
             inside, outside = (
                 SideFeatures(
@@ -148,8 +149,8 @@ class PivotEstimator(ProjectingEstimator):
                 inside,
                 outside,
                 (
-                    projections.inside[own[symbol], : ranks[symbol]],
-                    projections.outside[own[symbol], : ranks[symbol]],
+                    projections.inside[nodes[symbol], : ranks[symbol]],
+                    projections.outside[nodes[symbol], : ranks[symbol]],
                 ),
                 int(largest[symbol]),
                 min_pivot_frequency=self.min_pivot_frequency,

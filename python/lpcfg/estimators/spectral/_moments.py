@@ -44,7 +44,7 @@ class RuleMoments:
         w E3 + (1 - w) (w E2 + (1 - w) (w E1 + (1 - w) E0)) (equations 3.14 to 3.16): E3 is the
         mean of Z (x) Y (x) Y over the rule's nodes (3.7), E2 the mean of the three products of a
         pairwise moment and the third mean (3.11), E1 the product of the three means (3.12) and E0
-        that of the symbols' means (3.13).
+        the product of the symbols' means (3.13).
         """
         bank = self.treebank
         order, bounds = self.rule_nodes
