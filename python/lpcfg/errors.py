@@ -6,6 +6,7 @@ What a message is about (a file and a place in it, an argument) is an attribute 
 
 from __future__ import annotations
 
+import re
 from os import PathLike, fspath
 
 __all__ = [
@@ -140,10 +141,12 @@ class InputError(LpcfgError, ValueError):
     """An argument cannot be used: an unknown tag, words and tags of different lengths.
 
     ``argument``: the name of the argument, of an option of the command line, or of a file that the
-    command line was given.
+    command line was given. ``str`` puts it in front of a message that does not name it.
 
     >>> str(InputError("must be at least 1, not 0", argument="n_states"))
     'n_states: must be at least 1, not 0'
+    >>> str(InputError("n_states must be at least 1, not 0", argument="n_states"))
+    'n_states must be at least 1, not 0'
     """
 
     def __init__(self, message: str = "", *, argument: str | PathLike[str] | None = None) -> None:
@@ -152,12 +155,14 @@ class InputError(LpcfgError, ValueError):
 
     @property
     def place(self) -> str:
-        """The argument.
+        """The argument, unless the message names it.
 
         >>> InputError("there is no such folder", argument="--output").place
         '--output'
         """
-        return _joined(self.argument)
+        name = self.argument or ""
+        named = name.isidentifier() and re.search(rf"\b{name}\b", self.message)
+        return "" if named else _joined(self.argument)
 
 
 class InternalError(LpcfgError, RuntimeError):

@@ -92,7 +92,7 @@ def test_training_goes_on_from_a_saved_grammar(tmp_path):
     # The words of a saved grammar were counted once more, so that it is a little ahead.
     assert rest.log_likelihoods_[0] > whole.log_likelihoods_[5]
     assert rest.log_likelihoods_[0] < whole.log_likelihoods_[6]
-    assert rest.grammar_.provenance["start"] == "em"
+    assert rest.grammar_.provenance["start"]["estimator"] == "em"
 
 
 def test_grammars_without_probabilities_or_of_other_trees_are_no_start():

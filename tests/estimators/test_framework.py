@@ -156,7 +156,7 @@ def test_model_files_record_all_parameters_that_change_the_result(estimator):
     bank, estimator = Treebank.from_trees(TRAIN[:2]), type(estimator)()
     before = estimator.provenance(bank)
     assert before == json.loads(json.dumps(before))
-    left_out = {"n_jobs", "progress", "monitor", "each_cycle"}
+    left_out = {"n_jobs", "progress", "each_cycle"}
     assert set(estimator.parameters()) - left_out <= set(before)
     assert not left_out & set(before)
     for name, declared in estimator.parameters().items():
@@ -198,7 +198,10 @@ def test_treebanks_trees_and_files_give_the_same_grammar(estimator, tmp_path):
 @pytest.mark.parametrize(
     ("trees", "message"),
     [
-        (3, "expected a treebank, trees or paths, not 3"),
+        (3, "expected a treebank, trees, or paths of files of trees, not 3"),
+        ([1, 2], "not 1 among others"),
+        (b"dev.mrg", "not b'dev.mrg'"),
+        ("", "a path must not be empty"),
         ([Tree("NN", "rain"), "a.mrg"], "expected trees or paths, not both"),
     ],
 )
@@ -316,3 +319,21 @@ def test_constraints(constraint, allowed, refused):
 def test_constraints_refuse_text(constraint, text):
     with pytest.raises(InputError, match=r"^expected "):
         constraint.parse(text)
+
+
+def test_a_grammar_among_the_parameters_is_shown_in_short():
+    start = PCFGEstimator().fit(TRAIN).grammar_
+    shown = repr(EMEstimator(start=start, iterations=3))
+    assert shown == f"EMEstimator(start={start!r}, iterations=3)"
+
+
+def test_an_error_names_its_parameter():
+    with pytest.raises(InputError) as caught:
+        SpectralEstimator(ridge=-1).fit(TRAIN)
+    assert caught.value.argument == "ridge"
+    assert str(caught.value) == "SpectralEstimator: ridge must be a number from 0, not -1"
+
+
+def test_parameters_are_given_by_name():
+    with pytest.raises(TypeError, match="positional"):
+        SpectralEstimator((4, 4))

@@ -25,7 +25,7 @@ def test_splits_find_the_true_probabilities_of_trees():
     options = {"cycles": 1, "split_iterations": 100, "merge_fraction": 0.0, **PLAIN}
     fits = [SplitMergeEstimator(random_state=seed, **options).fit(bank) for seed in range(3)]
     best = max(fits, key=lambda estimator: estimator.log_likelihoods_[-1][-1])
-    pcfg = lpcfg.PCFGEstimator(PLAIN["lexicon"]).fit(bank).grammar_
+    pcfg = lpcfg.PCFGEstimator(lexicon=PLAIN["lexicon"]).fit(bank).grammar_
     assert known.tree_distance(best.grammar_, bank) < 0.04
     one_state = SplitMergeEstimator(cycles=0, **PLAIN).fit(bank).grammar_
     assert known.tree_distance(one_state, bank) > 0.1

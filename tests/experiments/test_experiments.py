@@ -98,7 +98,7 @@ def test_inputs_tell_all_that_matters_apart():
         len(
             {
                 inputs(),
-                inputs(Subject(PCFGEstimator(lexicon))),
+                inputs(Subject(PCFGEstimator(lexicon=lexicon))),
                 inputs(Subject(ClusteringEstimator())),
                 inputs(subject._replace(transform=Transform(vertical=0))),
                 inputs(forest=FOREST.select([0, 1])),

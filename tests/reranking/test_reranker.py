@@ -87,7 +87,7 @@ def test_grammars_do_not_parse_the_trees_that_they_know() -> None:
 @pytest.fixture(scope="module")
 def fitted() -> Reranker:
     treebank = Treebank.from_trees(TREES)
-    estimators = [lpcfg.PCFGEstimator(), lpcfg.PCFGEstimator(lpcfg.LexiconOptions(rare=1))]
+    estimators = [lpcfg.PCFGEstimator(), lpcfg.PCFGEstimator(lexicon=lpcfg.LexiconOptions(rare=1))]
     return Reranker(estimators, folds=3, candidates=6, min_count=1, n_jobs=1).fit(treebank)
 
 

@@ -92,6 +92,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         print("lpcfg: interrupted", file=sys.stderr)
         return INTERRUPTED
+    except MemoryError as error:
+        print(f"lpcfg: out of memory: {error}", file=sys.stderr)
+        return 1
     except (LpcfgError, OSError) as error:
         print(f"lpcfg: {_message(error)}", file=sys.stderr)
         return 1

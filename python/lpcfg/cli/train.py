@@ -222,6 +222,8 @@ def _check_options(options: argparse.Namespace) -> None:
         raise InputError("--rerank and --noise: choose one, they make a folder each")
     if options.rerank and getattr(options, "keep_cycles", False):
         raise InputError("--rerank and --keep-cycles: choose one, there are cycles in each fold")
+    if options.rerank and hasattr(options, "start"):
+        raise InputError("--rerank and --start: choose one, a fold has other symbols than --start")
     check_reranking(options)
     for option in _TURNS:
         if len(getattr(options, option, ())) > 1 and not options.noise:

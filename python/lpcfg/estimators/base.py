@@ -3,29 +3,20 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from os import PathLike
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from lpcfg.errors import InputError
 from lpcfg.estimators.parameters import Parameterized
 from lpcfg.grammar.grammar import Grammar
-from lpcfg.treebank.cleaning import Cleaning
-from lpcfg.treebank.forest import Forest
-from lpcfg.treebank.reader import read_forest
-from lpcfg.treebank.sources import Source
+from lpcfg.treebank.inputs import Trees, as_treebank, as_trees
 from lpcfg.treebank.transform import Transform
-from lpcfg.treebank.tree import Tree
 from lpcfg.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from lpcfg.parsing.base import BaseParser
 
-__all__ = ["BaseEstimator", "Estimator", "Trees", "as_treebank"]
-
-Trees: TypeAlias = Treebank | Iterable[Tree] | Source | Iterable[Source]
-"""A treebank, trees, or the paths of files of trees."""
+__all__ = ["BaseEstimator", "Estimator"]
 
 
 @dataclass(repr=False)
@@ -90,7 +81,7 @@ class BaseEstimator(Parameterized, ABC):
 
         parser = self.parser()
         cleaned = parser.grammar.provenance.get("cleaning")
-        gold = _gold_trees(trees, parser.grammar.cleaning if cleaned else None)
+        gold = as_trees(trees, parser.grammar.cleaning if cleaned else None)
         return evaluate_parser(parser, gold).scores.f1 / 100
 
     def __sklearn_tags__(self) -> object:
@@ -154,40 +145,3 @@ class Estimator(BaseEstimator):
         ('clustering', 8, 1)
         """
         return {"estimator": self.name, **self.provenance_params(), **treebank.provenance}
-
-
-def as_treebank(trees: Trees, transform: Transform) -> Treebank:
-    """A treebank as it is, or trees or files as a treebank with the given transform.
-
-    >>> as_treebank([Tree("NN", "rain")], Transform())
-    <Treebank of 1 trees, 1 nodes, 1 symbols, 1 words>
-    """
-    if isinstance(trees, Treebank):
-        return trees
-    items = _listed(trees)
-    if all(isinstance(item, Tree) for item in items):
-        return Treebank.from_trees(items, transform=transform)
-    return Treebank.read(items, transform=transform)
-
-
-def _gold_trees(trees: Trees, cleaning: Cleaning | None) -> list[Tree]:
-    items: list[Any] = trees.trees() if isinstance(trees, Treebank) else _listed(trees)
-    are_trees = all(isinstance(item, Tree) for item in items)
-    forest = Forest.from_trees(items) if are_trees else read_forest(items)
-    if cleaning is not None:
-        forest = cleaning.apply(forest)
-    return [tree for tree in forest.trees() if tree is not None]
-
-
-def _listed(trees: Trees) -> list[Any]:
-    """Trees or sources as a list; a single one becomes a list of one."""
-    if isinstance(trees, (str, PathLike, Tree)) or hasattr(trees, "read"):
-        return [trees]
-    try:
-        items = list(trees)
-    except TypeError:
-        raise InputError(f"expected a treebank, trees or paths, not {trees!r}") from None
-    kinds = {isinstance(item, Tree) for item in items}
-    if len(kinds) > 1:
-        raise InputError("expected trees or paths, not both")
-    return items

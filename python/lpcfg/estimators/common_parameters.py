@@ -18,8 +18,11 @@ __all__ = [
     "WORD_SMOOTHING",
 ]
 
+#: The largest number of latent states of a symbol that the core takes.
+MAX_STATES = 1024
+
 STATES = parameter(
-    Pair(Interval(int, 1)),
+    Pair(Interval(int, 1, MAX_STATES)),
     "the largest number of latent states of a phrase symbol and of a tag symbol; more states fit "
     "frequent symbols more closely, and training and parsing take longer",
 )

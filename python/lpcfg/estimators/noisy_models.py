@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lpcfg._threads import one_thread, thread_count
 from lpcfg.errors import InputError, ModelFileError
-from lpcfg.estimators.base import BaseEstimator, Estimator, Trees, as_treebank
+from lpcfg.estimators.base import BaseEstimator, Estimator
 from lpcfg.estimators.common_parameters import N_JOBS, PROGRESS
 from lpcfg.estimators.constraints import AnyOf, Instance, Interval, Options, Several
 from lpcfg.estimators.features.feature_sets import FeatureSet
@@ -26,6 +26,7 @@ from lpcfg.estimators.transformed import Transformed
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import examine, save
 from lpcfg.io.model_file import is_model_file
+from lpcfg.treebank.inputs import Trees, as_treebank
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 

@@ -133,7 +133,7 @@ class Parameterized:
         >>> print(PCFGEstimator().invalid("lexicon", "is missing"))
         PCFGEstimator: lexicon is missing
         """
-        return InputError(f"{type(self).__name__}: {name} {problem}")
+        return InputError(f"{type(self).__name__}: {name} {problem}", argument=name)
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The values of all parameters, by name; with ``deep``, also the values of their parts.
@@ -263,7 +263,8 @@ def _parts(value: object) -> dict[str, Any]:
 
 def _short_repr(value: object) -> str:
     """The value, without the fields that have their defaults."""
-    if not is_dataclass(value) or isinstance(value, type):
+    # A class with a repr of its own, such as Grammar, knows better what is short.
+    if not is_dataclass(value) or isinstance(value, type) or not _has_default_repr(value):
         return repr(value)
     init_fields = {each.name: each for each in fields(value) if each.init}
     names = value.parameters() if isinstance(value, Parameterized) else init_fields
@@ -273,6 +274,12 @@ def _short_repr(value: object) -> str:
         if not _is_default(init_fields[name], getattr(value, name))
     ]
     return f"{type(value).__name__}({', '.join(shown)})"
+
+
+def _has_default_repr(value: object) -> bool:
+    """Whether the repr of a dataclass is the generated one, or that of :class:`Parameterized`."""
+    method = type(value).__repr__
+    return method is Parameterized.__repr__ or hasattr(method, "__wrapped__")
 
 
 def _is_default(declaring: Field[Any], value: object) -> bool:

@@ -46,7 +46,7 @@ def count_rules(
     return binary.astype(np.uint32), binary_counts, unary.astype(np.uint32), unary_counts
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, kw_only=True)
 class PCFGEstimator(Estimator):
     """PCFG estimation by relative frequency.
 

@@ -145,12 +145,6 @@ def read_parameters(path: str | os.PathLike[str]) -> EvalbParameters:
     """
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
-    except OSError as error:
-        names = " or ".join(sorted(BUILT_IN))
-        raise InputError(
-            f"{os.fspath(path)}: cannot read EVALB parameters: {error.strerror}; "
-            f"give a .prm file, or {names}"
-        ) from error
     except UnicodeDecodeError as error:
         raise InputError(f"{os.fspath(path)}: a .prm file must be UTF-8 text: {error}") from error
     reader = _Reader()

@@ -23,6 +23,7 @@ from lpcfg.parsing.options import MEMORY, Pruning
 from lpcfg.parsing.parse import Parse
 from lpcfg.reranking._model import RerankerModel, RerankerSamples
 from lpcfg.reranking.candidates import Candidates, merge_candidates
+from lpcfg.treebank.inputs import Trees, as_treebank
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["Reranker"]
@@ -85,8 +86,8 @@ class Reranker(BaseParser):
     parsers_: list[BaseParser] = field(init=False, repr=False, compare=False)
     model_: RerankerModel = field(init=False, repr=False, compare=False)
 
-    def fit(self, treebank: Treebank) -> Self:
-        """Estimate the grammars from a treebank, then the weights from k-best lists of its trees.
+    def fit(self, trees: Trees) -> Self:
+        """Estimate the grammars from trees, then the weights from k-best lists of these trees.
 
         >>> import lpcfg
         >>> Reranker().fit(Treebank.from_trees([lpcfg.Tree("NN", "rain")]))
@@ -96,6 +97,7 @@ class Reranker(BaseParser):
         if not self.estimators:
             raise InputError("estimators: a reranker needs at least one")
         self.check()
+        treebank = as_treebank(trees)
         if self.folds > len(treebank):
             raise InputError(
                 f"folds must be at most the number of trees, {len(treebank)}, not {self.folds}"

@@ -23,8 +23,8 @@ from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.word_table import initial_words
 from lpcfg.sequence._symbols import FlatSequences
 from lpcfg.treebank.cleaning import Cleaning
+from lpcfg.treebank.inputs import Trees, as_treebank
 from lpcfg.treebank.symbol import Symbol
-from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["Tagger"]
 
@@ -54,7 +54,7 @@ class Tagger:
     The defaults were chosen on the development part of GUM.
 
     >>> from lpcfg import embedded_trees
-    >>> tagger = Tagger().fit(Treebank.from_trees(embedded_trees()))
+    >>> tagger = Tagger().fit(embedded_trees())
     >>> tagger.tag(["The", "dog", "saw", "him", "."])
     ['DT', 'NN', 'VBD', 'PRP', '.']
     """
@@ -73,13 +73,14 @@ class Tagger:
     lexicon_: Lexicon = field(init=False, repr=False, compare=False)
     _tables: _core.SecondOrderModel = field(init=False, repr=False, compare=False)
 
-    def fit(self, treebank: Treebank) -> Self:
-        """Learn from the words and tags of a treebank.
+    def fit(self, trees: Trees) -> Self:
+        """Learn from the words and tags of a treebank, of trees, or of files of trees.
 
         >>> from lpcfg import Tree
-        >>> Tagger().fit(Treebank.from_trees([Tree("NN", "rain")])).tags_
+        >>> Tagger().fit([Tree("NN", "rain")]).tags_
         ('NN',)
         """
+        treebank = as_treebank(trees)
         self.cleaning_ = treebank.cleaning or Cleaning()
         leaves = np.flatnonzero(treebank.word >= 0)
         names = [symbol.labels[-1] for symbol in treebank.symbols]
@@ -109,7 +110,7 @@ class Tagger:
         """Build the tables that sentences are tagged with, from counts and lexicon.
 
         >>> from lpcfg import Tree
-        >>> tagger = Tagger().fit(Treebank.from_trees([Tree("NN", "rain")]))
+        >>> tagger = Tagger().fit([Tree("NN", "rain")])
         >>> tagger.trigram_smoothing = 0.0
         >>> tagger.build_tables()
         Traceback (most recent call last):
@@ -147,7 +148,7 @@ class Tagger:
         """The most probable tag of each word of a sentence.
 
         >>> from lpcfg import embedded_trees
-        >>> tagger = Tagger().fit(Treebank.from_trees(embedded_trees()))
+        >>> tagger = Tagger().fit(embedded_trees())
         >>> tagger.tag(["A", "bird", "sang", "."])
         ['DT', 'NN', 'VBD', '.']
         """
@@ -159,7 +160,7 @@ class Tagger:
         """The same for many sentences, lazily and in their order, some at once.
 
         >>> from lpcfg import embedded_trees
-        >>> tagger = Tagger().fit(Treebank.from_trees(embedded_trees()))
+        >>> tagger = Tagger().fit(embedded_trees())
         >>> list(tagger.tag_many([["A", "bird", "sang"], ["The", "dog", "saw", "him"]]))
         [['DT', 'NN', 'VBD'], ['DT', 'NN', 'VBD', 'PRP']]
         """
@@ -176,7 +177,7 @@ class Tagger:
         With these beside words a parser has less to choose from; see :meth:`lpcfg.Parser.parse`.
 
         >>> from lpcfg import embedded_trees
-        >>> tagger = Tagger().fit(Treebank.from_trees(embedded_trees()))
+        >>> tagger = Tagger().fit(embedded_trees())
         >>> list(tagger.sure_tags([["The", "blorp", "sang"]], probability=0.99))
         [['DT', None, None]]
         """
@@ -199,7 +200,7 @@ class Tagger:
         """The probabilities of all tags (columns, as in ``tags_``) of each word (row).
 
         >>> from lpcfg import embedded_trees
-        >>> tagger = Tagger().fit(Treebank.from_trees(embedded_trees()))
+        >>> tagger = Tagger().fit(embedded_trees())
         >>> table = tagger.posteriors(["A", "bird", "sang", "."])
         >>> table[3, tagger.tags_.index(".")].round(2)
         np.float64(1.0)
@@ -218,7 +219,7 @@ class Tagger:
         >>> from lpcfg import Tree
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     path = pathlib.Path(folder, "tags.lpcfg")
-        ...     Tagger().fit(Treebank.from_trees([Tree("NN", "rain")])).save(path)
+        ...     Tagger().fit([Tree("NN", "rain")]).save(path)
         ...     Tagger.load(path).tag(["snow"])
         ['NN']
         """

@@ -88,12 +88,11 @@ class HeadRules:
         of the children it covers.
 
         >>> from lpcfg import Tree
-        >>> from lpcfg.estimators.features._tree_nodes import levels
-        >>> tree = Tree.from_string("(NP (DT the) (JJ big) (NN dog) (PP (IN on) (NN top)))")
-        >>> bank = Treebank.from_trees([tree])
-        >>> heads = HeadRules().head_children(bank, levels(bank.parent))
-        >>> [bank.symbols[bank.symbol[head]].labels[0] for head in heads if head >= 0]
-        ['IN', 'NN', 'NP', 'NP']
+        >>> bank = Treebank.from_trees([Tree.from_string("(NP (DT the) (NN dog))")])
+        >>> [str(bank.symbols[symbol]) for symbol in bank.symbol]
+        ['DT^NP', 'NN^NP', 'ROOT+NP']
+        >>> HeadRules().head_children(bank, [np.array([2]), np.array([0, 1])])
+        array([-1, -1,  1])
         """
         symbols = treebank.symbols
         tops = sorted({symbol.labels[0] for symbol in symbols})

@@ -27,7 +27,7 @@ from lpcfg.treebank.treebank import Treebank
 __all__ = ["ClusteringEstimator"]
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, kw_only=True)
 class ClusteringEstimator(ProjectingEstimator):
     """L-PCFG estimation by clustering of nodes: compact, fast to parse with, easy to inspect.
 

@@ -34,7 +34,7 @@ from lpcfg.treebank.treebank import Treebank
 __all__ = ["CRFEstimator"]
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, kw_only=True)
 class CRFEstimator(Estimator):
     """A conditional random field over the trees in a chart that a PCFG has pruned.
 
@@ -133,7 +133,7 @@ class CRFEstimator(Estimator):
         ('NN',)
         """
         prune = checked_pruning(self.prune)
-        backbone = PCFGEstimator(self.lexicon).estimate(treebank)
+        backbone = PCFGEstimator(lexicon=self.lexicon).estimate(treebank)
         refuse_unary_rules(backbone.unary_rules, "features of spans")
         uses = np.bincount(treebank.word[treebank.word >= 0], minlength=len(treebank.words))
         vocabulary = _core.crf_vocabulary(list(treebank.words), uses.astype(np.uint32))

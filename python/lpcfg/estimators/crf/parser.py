@@ -18,7 +18,7 @@ from lpcfg.treebank.treebank import Treebank
 __all__ = ["CRFParser"]
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, kw_only=True)
 class CRFParser(CRFEstimator, BaseParser):
     """A conditional random field as estimator and parser in one: fit it, then parse with it.
 

@@ -59,11 +59,11 @@ def break_symmetry(
 
 
 def _start_record(start: Grammar | None) -> object:
-    """The estimator of the grammar that training starts from."""
-    return PCFGEstimator.name if start is None else start.provenance.get("estimator")
+    """The provenance of the grammar that training starts from."""
+    return {"estimator": PCFGEstimator.name} if start is None else dict(start.provenance)
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, kw_only=True)
 class EMEstimator(Estimator):
     """L-PCFG estimation by expectation-maximisation over trees, which finds a local optimum.
 
@@ -127,7 +127,7 @@ class EMEstimator(Estimator):
             "a function that scores a grammar, such as F1 on development trees; it replaces the "
             "likelihood of held-out trees",
             option=False,
-            provenance=False,
+            provenance=lambda monitor: None if monitor is None else "custom",
         ),
     )
     patience: int = field(
@@ -171,7 +171,7 @@ class EMEstimator(Estimator):
         ('NN',)
         """
         generator = np.random.default_rng(self.random_state)
-        backbone = self.start or PCFGEstimator(self.lexicon).estimate(treebank)
+        backbone = self.start or PCFGEstimator(lexicon=self.lexicon).estimate(treebank)
         order = generator.permutation(len(treebank))
         held_out = np.sort(order[: int(self.held_out * len(treebank))])
         training = np.sort(order[len(held_out) :])

@@ -31,7 +31,7 @@ from lpcfg.treebank.treebank import Treebank
 __all__ = ["SplitMergeEstimator"]
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, kw_only=True)
 class SplitMergeEstimator(Estimator):
     """L-PCFG estimation by splitting and merging of states with EM (Petrov et al. 2006).
 
@@ -124,7 +124,7 @@ class SplitMergeEstimator(Estimator):
         ('NN',)
         """
         generator = np.random.default_rng(self.random_state)
-        backbone = PCFGEstimator(self.lexicon).estimate(treebank)
+        backbone = PCFGEstimator(lexicon=self.lexicon).estimate(treebank)
         trees = LatentTrees(treebank, backbone, self.smoothing, n_jobs=self.n_jobs)
         counts = np.bincount(treebank.symbol, minlength=len(treebank.symbols))
         # Roots of trees have no context that could distinguish their states.

@@ -96,7 +96,7 @@ def _head_rules_record(rules: HeadRules) -> object:
     }
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, kw_only=True)
 class ProjectingEstimator(Estimator):
     """The base class of estimators that find latent states in projections of node features.
 
@@ -177,7 +177,7 @@ class ProjectingEstimator(Estimator):
         >>> ClusteringEstimator().project(Treebank.from_trees([Tree("NN", "rain")])).treebank
         <Treebank of 1 trees, 1 nodes, 1 symbols, 1 words>
         """
-        backbone = PCFGEstimator(self.lexicon).estimate(treebank)
+        backbone = PCFGEstimator(lexicon=self.lexicon).estimate(treebank)
         refuse_unary_rules(backbone.unary_rules)
         features = NodeFeatures.build(
             treebank,

@@ -30,7 +30,7 @@ from lpcfg.treebank.treebank import Treebank
 __all__ = ["PivotEstimator"]
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, kw_only=True)
 class PivotEstimator(ProjectingEstimator):
     """L-PCFG estimation by pivot features: probabilities, without local optima.
 

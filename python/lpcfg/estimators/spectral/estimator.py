@@ -26,7 +26,7 @@ from lpcfg.treebank.treebank import Treebank
 __all__ = ["SpectralEstimator"]
 
 
-@dataclass(repr=False)
+@dataclass(repr=False, kw_only=True)
 class SpectralEstimator(ProjectingEstimator):
     """L-PCFGs by the spectral method: statistically consistent, without local optima, fast.
 
