@@ -71,8 +71,8 @@ class Coverage:
         # Label 0 is no bracket, which the whole sentence cannot have; an empty chain, as over a
         # sentence of one bare tag, has another number.
         numbers: dict[Chain, int] = {}
-        labels = [numbers.setdefault(chain, len(numbers) + 1) for chain in row_chains]
-        return SpanScores(length, starts, ends, labels, scores), [(), *numbers]
+        label = [numbers.setdefault(chain, len(numbers) + 1) for chain in row_chains]
+        return SpanScores(length, starts, ends, label, scores), [(), *numbers]
 
     def best_tags(self) -> list[str]:
         """The most probable tag of each word."""

@@ -152,7 +152,7 @@ class BaseParser(ABC):
         candidates: int = 1,
         marginals: bool = False,
     ) -> Parse:
-        r"""The best tree of a sentence with its probability, and optionally candidates and marginals.
+        r"""The parse of a sentence: the best tree, and on request candidates and marginals.
 
         The arguments are as for :meth:`analyze_many`, for one sentence.
 
