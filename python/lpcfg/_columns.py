@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 __all__ = ["IntegerColumn", "distinct_rows", "offsets"]
 
-#: A column of integers or of truth values.
+#: A column of integers or of Booleans.
 IntegerColumn = NDArray[np.integer] | NDArray[np.bool_]
 
 
@@ -23,18 +23,18 @@ def offsets(sizes: NDArray[np.integer]) -> NDArray[np.int64]:
 def distinct_rows(
     *columns: IntegerColumn,
 ) -> tuple[tuple[NDArray[np.int64], ...], NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows of some columns, sorted; the index of each row among them; their counts.
+    """The distinct rows of columns, sorted; the index of each row among them; their counts.
 
     The integers must not be negative.
 
-    >>> rows, place, count = distinct_rows(np.array([2, 1, 2]), np.array([0, 5, 0]))
+    >>> rows, index, count = distinct_rows(np.array([2, 1, 2]), np.array([0, 5, 0]))
     >>> rows
     (array([1, 2]), array([5, 0]))
-    >>> place, count
+    >>> index, count
     (array([1, 0, 1]), array([1, 2]))
     """
     shape = tuple(int(column.max(initial=0)) + 1 for column in columns)
     # Sorting one integer per row is many times faster than sorting rows.
     keys = np.ravel_multi_index([column.astype(np.int64) for column in columns], shape)
-    distinct, place, count = np.unique(keys, return_inverse=True, return_counts=True)
-    return np.unravel_index(distinct, shape), place, count
+    distinct, index, count = np.unique(keys, return_inverse=True, return_counts=True)
+    return np.unravel_index(distinct, shape), index, count

@@ -1,4 +1,4 @@
-"""Options: built from what a model file stores, and checked."""
+"""Options: built from the JSON of a model file, and checked."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ __all__ = ["build_options", "check_positive"]
 
 Options = TypeVar("Options")
 
-#: The largest number of things that an argument can ask for.
+#: The largest integer that is allowed as an argument.
 _MAX_NUMBER = 10**9
 
 
 def build_options(kind: Callable[..., Options], options: Mapping[str, Any]) -> Options:
-    """Build a dataclass of options from their JSON; a name that it does not have is an error.
+    """Build a dataclass of options from their JSON; an unknown name is an error.
 
     >>> build_options(complex, {"real": 1})
     (1+0j)

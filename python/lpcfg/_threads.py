@@ -1,4 +1,4 @@
-"""The number of threads, of numerical libraries and of the core."""
+"""The number of threads of numerical libraries and of the core."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from lpcfg.errors import InputError
 
 __all__ = ["one_thread", "thread_count"]
 
-#: A larger number of threads is taken for a mistake: it would slow the whole machine down.
+#: The largest number of threads; more would slow down the whole machine.
 MAX_THREADS = 1024
 
 
 def one_thread() -> AbstractContextManager[object]:
     """Limit matrix products and k-means to one thread inside a ``with`` block.
 
-    Where these are many and small, threads wait for each other longer than they work, most of all
-    on a busy machine. And with several threads, sums may be in another order each time, so that
-    results would differ in their last digits.
+    If these are many and small, threads wait for each other longer than they work, in particular on
+    a busy machine. With several threads the order of sums may also vary, so that results would
+    differ in their last digits.
 
     >>> with one_thread():
     ...     pass
@@ -30,7 +30,7 @@ def one_thread() -> AbstractContextManager[object]:
 
 
 def thread_count(n_jobs: int) -> int:
-    """The number of threads that ``n_jobs`` asks for: itself, or with -1 one for each core.
+    """The number of threads for ``n_jobs``: ``n_jobs`` itself, or with -1 one for each core.
 
     >>> thread_count(3)
     3

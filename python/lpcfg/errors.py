@@ -1,7 +1,7 @@
 """The exceptions of lpcfg: catch :class:`LpcfgError` for all of them, or one of its subclasses.
 
-What a message is about (a file and a place in it, an argument) is an attribute of the exception;
-``str`` puts it in front of the message. A file that does not exist is a ``FileNotFoundError``.
+The subject of a message (a file and a position in it, an argument) is an attribute of the
+exception; ``str`` puts it in front of the message. A missing file is a ``FileNotFoundError``.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ __all__ = [
 
 
 class LpcfgError(Exception):
-    """The base class of everything lpcfg raises on purpose.
+    """The base class of all exceptions of lpcfg.
 
-    ``message``: what is wrong and what to do about it, without the place.
+    ``message``: the problem and its solution, without the place.
 
     >>> str(LpcfgError("something is wrong"))
     'something is wrong'
@@ -35,7 +35,7 @@ class LpcfgError(Exception):
 
     @property
     def place(self) -> str:
-        """What the message is about, or an empty string.
+        """The subject of the message, such as a file or an argument, or an empty string.
 
         >>> InputError("must be positive, not -1", argument="n_jobs").place
         'n_jobs'
@@ -50,7 +50,7 @@ class TreebankError(LpcfgError, ValueError):
     """A tree, or a file of trees, is malformed.
 
     ``file``: the name of the file, None for text that is not in a file.
-    ``line``, ``column``: where in the file, counted from 1; None if all of it is meant.
+    ``line``, ``column``: the position in the file, counted from 1; None for the whole file.
 
     >>> str(TreebankError("a second word in one node", file="train.mrg", line=17, column=200))
     'train.mrg:17:200: a second word in one node'
@@ -82,7 +82,7 @@ class TreebankError(LpcfgError, ValueError):
 class GrammarError(LpcfgError, ValueError):
     """A grammar is inconsistent: an index out of range, a negative probability, no root.
 
-    ``line``, ``column``: where in the text of a hand-written grammar, counted from 1.
+    ``line``, ``column``: the position in the text of a hand-written grammar, counted from 1.
 
     >>> str(GrammarError("NP has no rules", line=2, column=6))
     'line 2, column 6: NP has no rules'
@@ -130,7 +130,7 @@ class ModelFileError(LpcfgError, ValueError):
 
 
 class NotAModelError(ModelFileError):
-    """A path holds something else than a model: a text, a treebank, a folder of other files.
+    """A path is not a model but, for instance, a text, a treebank or a folder of other files.
 
     >>> issubclass(NotAModelError, ModelFileError)
     True

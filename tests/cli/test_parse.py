@@ -105,7 +105,7 @@ def test_parse_says_what_it_needs(run):
     message = refused(run("parse", "model.lpcfg", stdin=b"fine\n\xff\n"))
     assert message.startswith("<stdin>:2: the text is not UTF-8")
     message = refused(run("parse", "model.lpcfg", "-k", "2"))
-    assert message == "-k: several trees for a sentence need --json to tell them apart"
+    assert message == "-k: several trees for a sentence can only be written with --json"
     assert "from 1 to" in refused(run("parse", "model.lpcfg", "--json", "-k", "0"))
     assert "threshold" in refused(run("parse", "model.lpcfg", "--prune", "2"))
     assert "memory" in refused(run("parse", "model.lpcfg", "--memory", "0"))

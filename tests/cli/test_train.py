@@ -129,7 +129,7 @@ def test_train_by_clustering_then_annotate_and_explain(run, files):
     write("other.mrg", "(ROOT (XX (NN dog) (NN dog)))\n")
     code, output, said = run("annotate", "new.lpcfg", "other.mrg", "--binary", "-o", "out.mrg")
     assert (code, output) == (0, "")
-    assert "1 trees have parts that the model does not know" in said
+    assert "1 trees have symbols, rules or words unknown to the model" in said
     assert (files / "out.mrg").read_text() == "(ROOT+XX (NN^XX dog) (NN^XX dog))\n"
     code, explained, _ = run("show", "new.lpcfg", "--symbol", "NP")
     assert code == 0
@@ -167,7 +167,7 @@ def test_train_a_family_of_models_and_parse_with_it(run, files):
         "--features compact,full",
     ):
         message = refused(run("train", "gold.mrg", "-o", "new.lpcfg", *several.split()))
-        assert message.endswith("name one, or add --noise for models that take turns")
+        assert message.endswith("several values need --noise; models cycle through them")
     noise = ("--noise", "add")
     message = refused(run("train", "gold.mrg", "-o", "model.lpcfg", *noise))
     assert message == "model.lpcfg: this is a file; name a folder for the models"

@@ -61,7 +61,7 @@ def test_weights_over_anchors_that_are_all_one():
 
 
 def test_weights_need_points_and_anchors_of_one_kind():
-    with pytest.raises(InputError, match="as many coordinates"):
+    with pytest.raises(InputError, match="the same number of columns"):
         mixing_weights(np.ones((2, 3)), np.ones((2, 2)))
     with pytest.raises(InputError, match="at least one anchor"):
         mixing_weights(np.ones((2, 3)), np.ones((0, 3)))

@@ -164,7 +164,7 @@ def test_unary_rules_are_refused():
     transform = Transform(collapse_root=False, collapse_inside=False)
     treebank = Treebank.from_trees([Tree.from_string("(S (VP (VB go) (RB home)))")])
     treebank = Treebank.from_trees(treebank.trees(), transform=transform)
-    with pytest.raises(InputError, match="features of spans do not go with unary rules"):
+    with pytest.raises(InputError, match="features of spans cannot be combined with unary rules"):
         CRFEstimator(bits=4).fit(treebank)
 
 
@@ -174,8 +174,8 @@ def test_pruning_is_given_as_to_a_parser_and_says_how_many_trees_are_learnt_from
         small(prune=prune, epochs=1).fit(treebank).grammar_
         for prune in (None, 0.6, Pruning(0.6, 0.6))
     )
-    assert str(everything).endswith("learnt from 12 of 12 trees")
-    assert str(half).endswith("learnt from 6 of 12 trees")
+    assert str(everything).endswith("trained on 12 of 12 trees")
+    assert str(half).endswith("trained on 6 of 12 trees")
     assert np.array_equal(half.crf_weights.weights, same.crf_weights.weights)
 
 

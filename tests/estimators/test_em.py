@@ -97,7 +97,7 @@ def test_training_goes_on_from_a_saved_grammar(tmp_path):
 
 def test_grammars_without_probabilities_or_of_other_trees_are_no_start():
     spectral = lpcfg.SpectralEstimator().fit(BANK).grammar_
-    with pytest.raises(lpcfg.GrammarError, match="EM starts from probabilities"):
+    with pytest.raises(lpcfg.GrammarError, match="EM needs probabilities to start from"):
         fit(start=spectral)
     other = PCFGEstimator().fit(known.sample(20, seed=0)).grammar_
     with pytest.raises(lpcfg.GrammarError, match="same transform"):

@@ -235,7 +235,7 @@ def test_the_command_runs_tabulates_and_resumes(run, tmp_path):
     code, _, said = run("noise", *files, "--estimators", "pcfg")
     assert (code, said) == (
         1,
-        "lpcfg: noise goes with the estimators spectral, clustering and pivot\n",
+        "lpcfg: only the estimators spectral, clustering and pivot support noise\n",
     )
     assert "there is no 'magic'" in run("size", *files, "--estimators", "pcfg,magic")[2]
 
@@ -248,7 +248,7 @@ def test_the_command_runs_tabulates_and_resumes(run, tmp_path):
             "--estimators clustering,split-merge",
             "--estimators: split-merge has no parameter",
         ),
-        ("states", "--estimators crf", "take some of spectral, clustering, pivot, em"),
+        ("states", "--estimators crf", "choose from spectral, clustering, pivot, em"),
         ("noise", "--noise salt", "not ['salt']"),
         ("noise", "--models 0", "models must be an integer from 1"),
         ("noise", "--folds 2", "--folds does nothing without --rerank"),

@@ -157,7 +157,7 @@ def test_made_symbols_are_neither_roots_nor_preterminals():
     for row in range(2):
         symbols = list(grammar.symbols)
         symbols[row] = symbols[row]._replace(siblings=())
-        with pytest.raises(GrammarError, match="made by binarisation"):
+        with pytest.raises(GrammarError, match="is a binarisation symbol"):
             Parser(replace(grammar, symbols=tuple(symbols)))
 
 

@@ -156,7 +156,7 @@ def test_sparse_and_dense_are_inverses(case, density):
 
 def test_tensors_of_other_rules_are_refused(backbone):
     latent = with_states(backbone, 2).latent
-    with pytest.raises(GrammarError, match="not those of these rules"):
+    with pytest.raises(GrammarError, match="do not belong to these rules"):
         latent.sparse(backbone.binary_rules[:-1])
 
 

@@ -172,7 +172,7 @@ def test_bigrams_do_not_reach_over_the_ends_of_stretches():
         ({}, {"method": "spectral"}, "method must be one of"),
         ({"n_states": 0}, {}, "at least 1"),
         ({"restarts": 0}, {}, "at least 1"),
-        ({}, {"corpus": [["alone"]]}, "two words in a row"),
+        ({}, {"corpus": [["alone"]]}, "has no bigrams"),
         ({}, {"corpus": ["not a list"]}, "not one string"),
     ],
 )

@@ -120,7 +120,7 @@ def test_grammars_that_cannot_parse_together(grammars):
     rules = first.binary_rules.copy()
     rules[0] = rules[0][[0, 2, 1]]
     for strange, message in [
-        ([], "a parser needs a grammar or more"),
+        ([], "a parser needs at least one grammar"),
         ([first, plain], "grammars 1 and 2 cannot parse together: not all have latent states"),
         ([plain, plain], "not all have latent states"),
         ([first, first, other], r"grammars 1 and 3 .*: only one of them has the symbols .* more; "),

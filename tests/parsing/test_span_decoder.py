@@ -128,5 +128,5 @@ def test_errors_say_which_sentence_and_why(scores, message):
 def test_options_are_checked():
     with pytest.raises(InputError, match="method: must be one of exact, greedy"):
         decode_spans(np.zeros((1, 2, 2)), method="best")
-    with pytest.raises(InputError, match="none: must be the number of a label"):
+    with pytest.raises(InputError, match="none: must be the index of a label"):
         decode_spans(np.zeros((1, 2, 2)), none=-1)

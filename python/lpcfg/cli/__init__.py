@@ -1,1 +1,1 @@
-"""The command line: one module a command, each of which declares its options and prints."""
+"""The command line: one module per command, which declares its options and calls the library."""

@@ -1,4 +1,4 @@
-"""What several commands share: options, their types, messages and progress bars."""
+"""Shared parts of commands: options, their types, messages and progress bars."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ __all__ = [
     "number",
     "one_of",
     "progress",
-    "say",
+    "report",
     "several",
 ]
 
@@ -42,7 +42,7 @@ Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 def add_command(
     commands: Commands, name: str, run: Callable[[argparse.Namespace], None], about: str
 ) -> argparse.ArgumentParser:
-    """Declare a command that ``run`` carries out.
+    """Declare a command; ``run`` is the function that runs it.
 
     >>> parser = argparse.ArgumentParser()
     >>> _ = add_command(parser.add_subparsers(), "greet", lambda options: print("hello"), "greets")
@@ -55,12 +55,12 @@ def add_command(
     return parser
 
 
-#: The largest integer that an argument may be.
-MOST = 10**9
+#: The largest integer that is allowed as an argument.
+MAX_INTEGER = 10**9
 
 
 def add_quiet(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--quiet``, which turns off :func:`say` and :func:`progress`.
+    """Declare ``--quiet``, which turns off :func:`report` and :func:`progress`.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_quiet(parser)
@@ -108,7 +108,7 @@ def add_seed(parser: argparse.ArgumentParser, about: str) -> None:
     """Declare ``--seed``.
 
     >>> parser = argparse.ArgumentParser()
-    >>> add_seed(parser, "for all that is drawn at random")
+    >>> add_seed(parser, "the seed of random numbers")
     >>> parser.parse_args(["--seed", "7"]).seed
     7
     """
@@ -126,7 +126,7 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--decoder",
         choices=DECODERS,
-        help="what the best tree maximises: the expected F1 of its brackets, the expected number "
+        help="the objective of the best tree: the expected F1 of its brackets, the expected number "
         "of correct nodes, the product of the posteriors of its rules, or its probability "
         f"(default: {DECODERS[0]})",
     )
@@ -148,7 +148,7 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
         type=count,
         default=MEMORY >> 20,
         metavar="MB",
-        help="the limit on the charts of a sentence; more is pruned where they would exceed it "
+        help="the limit on the charts of a sentence; if they would exceed it, more is pruned "
         f"(default: {MEMORY >> 20})",
     )
     add_jobs(parser)
@@ -188,8 +188,10 @@ def count(text: str) -> int:
     >>> count("3")
     3
     """
-    if not text.isdecimal() or int(text) > MOST:
-        raise argparse.ArgumentTypeError(f"expected an integer from 0 to {MOST}, not {text!r}")
+    if not text.isdecimal() or int(text) > MAX_INTEGER:
+        raise argparse.ArgumentTypeError(
+            f"expected an integer from 0 to {MAX_INTEGER}, not {text!r}"
+        )
     return int(text)
 
 
@@ -206,7 +208,7 @@ def number(text: str) -> float:
 
 
 def several(parse: Callable[[str], T]) -> Callable[[str], list[T]]:
-    """A type of arguments: one or more items with commas between them, none of them twice.
+    """A type of arguments: one or more different items, separated by commas.
 
     >>> several(count)("1,2")
     [1, 2]
@@ -223,7 +225,7 @@ def several(parse: Callable[[str], T]) -> Callable[[str], list[T]]:
 
 
 def one_of(*choices: str) -> Callable[[str], str]:
-    """A type of arguments: one of some words.
+    """A type of arguments: one of several words.
 
     >>> one_of("left", "right")("up")
     Traceback (most recent call last):
@@ -248,7 +250,7 @@ def given(**options: object) -> dict[str, Any]:
 
 
 def check_target(target: Path, inputs: Iterable[str]) -> None:
-    """Raise an :class:`InputError` about a file that cannot be written, before any work is done.
+    """Raise an :class:`InputError` for a file that cannot be written, before training starts.
 
     >>> check_target(Path("missing", "model.lpcfg"), [])
     Traceback (most recent call last):
@@ -276,10 +278,10 @@ def progress(
     return shown
 
 
-def say(text: str, quiet: bool) -> None:
-    """Print a message to standard error, unless the user wants none.
+def report(text: str, quiet: bool) -> None:
+    """Print a message to standard error, unless ``--quiet`` was given.
 
-    >>> say("nothing", quiet=True)
+    >>> report("nothing", quiet=True)
     """
     if not quiet:
         print(text, file=sys.stderr)

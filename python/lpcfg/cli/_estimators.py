@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from lpcfg.cli._common import progress, say, several
+from lpcfg.cli._common import progress, report, several
 from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.parameters import Parameter
@@ -24,7 +24,7 @@ __all__ = [
     "run_parameters",
 ]
 
-#: The parameter of which several values can be given where models take turns.
+#: The parameter that accepts several values with ``--noise``; models cycle through them.
 _SEVERAL = "features"
 
 #: The parameter whose value is read from a model file.
@@ -32,7 +32,7 @@ _MODEL = "start"
 
 
 def add_estimator_choice(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--estimator``, with a line on each in the help.
+    """Declare ``--estimator``.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_estimator_choice(parser)
@@ -50,7 +50,7 @@ def add_estimator_choice(parser: argparse.ArgumentParser) -> None:
 
 
 def chosen_estimator(arguments: Iterable[str] | None) -> str | None:
-    """The estimator that some arguments ask for, if they do and there is such a one.
+    """The estimator that the arguments name; None if they name none, or an unknown one.
 
     >>> chosen_estimator(["train.mrg", "--estimator", "em", "--iterations", "5"])
     'em'
@@ -62,7 +62,7 @@ def chosen_estimator(arguments: Iterable[str] | None) -> str | None:
 
 
 class _Option(NamedTuple):
-    """An option, and the parameter, or the part of one, that it sets."""
+    """An option, and the parameter, or the part of a parameter, that it sets."""
 
     flag: str
     parameter: str
@@ -84,9 +84,9 @@ def _options(estimator: type[Estimator]) -> Iterator[_Option]:
     for name, declared in estimator.parameters().items():
         if declared.option and not declared.parts:
             yield _Option(_flag(name), name, declared, declared.default)
-        for part, own in declared.parts.items():
-            whole = f"{name}__{part}"
-            yield _Option(_flag(whole), whole, own, getattr(declared.default, part))
+        for part, declaration in declared.parts.items():
+            nested = f"{name}__{part}"
+            yield _Option(_flag(nested), nested, declaration, getattr(declared.default, part))
 
 
 def _flag(parameter: str) -> str:
@@ -96,9 +96,9 @@ def _flag(parameter: str) -> str:
 def add_estimator_options(
     parser: argparse.ArgumentParser, name: str, *, hidden: bool = False
 ) -> None:
-    """Declare the options of an estimator; those of others are refused with an explanation.
+    """Declare the options of an estimator; options of other estimators raise an error.
 
-    ``hidden``: leave them out of the help.
+    ``hidden``: leave the options out of the help.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_estimator_options(parser, "em")
@@ -107,8 +107,8 @@ def add_estimator_options(
     """
     estimator = estimator_class(name)
     group = parser.add_argument_group(f"options of the estimator {name}")
-    own = list(_options(estimator))
-    for option in own:
+    options = list(_options(estimator))
+    for option in options:
         read = str if option.parameter == _MODEL else _reader(option.declared)
         group.add_argument(
             option.flag,
@@ -124,18 +124,18 @@ def add_estimator_options(
             action="store_true",
             help="save the grammar of each cycle too, as MODEL with .1, .2, ... added",
         )
-    for flag, owners in _other_options({option.flag for option in own}).items():
+    for flag, owners in _other_options({option.flag for option in options}).items():
         parser.add_argument(flag, action=_Refused, estimator=name, owners=owners)
 
 
 def _other_options(flags: set[str]) -> dict[str, list[str]]:
-    """The options that are not among these, with the estimators that have them."""
-    found: dict[str, list[str]] = {}
+    """The options of all estimators except ``flags``, with the estimators that have them."""
+    owners: dict[str, list[str]] = {}
     for name, kind in ESTIMATORS.items():
         for option in _options(kind):
             if option.flag not in flags:
-                found.setdefault(option.flag, []).append(name)
-    return found
+                owners.setdefault(option.flag, []).append(name)
+    return owners
 
 
 class _Refused(argparse.Action):
@@ -155,7 +155,7 @@ class _Refused(argparse.Action):
 
 
 def _reader(declared: Parameter) -> Callable[[str], object]:
-    """A type of arguments: what the constraint of a parameter reads and allows."""
+    """A type of arguments: values that the constraint of a parameter allows."""
 
     def read(text: str) -> object:
         try:
@@ -169,7 +169,7 @@ def _reader(declared: Parameter) -> Callable[[str], object]:
 def run_parameters(
     estimator: type[Estimator], *, seed: int, jobs: int, quiet: bool = True
 ) -> dict[str, object]:
-    """The parameters that follow from ``--seed``, ``--jobs`` and ``--quiet``, if it has them.
+    """The parameters that ``--seed``, ``--jobs`` and ``--quiet`` set, if the estimator has them.
 
     >>> run_parameters(ESTIMATORS["pcfg"], seed=1, jobs=2)
     {}
@@ -178,14 +178,14 @@ def run_parameters(
     def watched(steps: Iterable[int]) -> Iterable[int]:
         return progress(steps, quiet, unit=f" {estimator.progress_unit}")
 
-    found = {"random_state": seed, "n_jobs": jobs, "progress": watched}
-    return {name: value for name, value in found.items() if name in estimator.parameters()}
+    values = {"random_state": seed, "n_jobs": jobs, "progress": watched}
+    return {name: value for name, value in values.items() if name in estimator.parameters()}
 
 
 def build_estimator(options: argparse.Namespace, **defaults: object) -> Estimator:
-    """The estimator that was chosen, with the parameters that were given, and its defaults if not.
+    """The chosen estimator, with the parameters from the command line.
 
-    ``defaults``: what parameters are unless they are given.
+    ``defaults``: values of parameters that are not on the command line.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_estimator_choice(parser)
@@ -206,7 +206,7 @@ def build_estimator(options: argparse.Namespace, **defaults: object) -> Estimato
     if getattr(options, "keep_cycles", False):
         given["each_cycle"] = partial(_keep_cycle, options)
     estimator = make_estimator(options.estimator, **{**run, **defaults, **given})
-    # What cannot be is noticed here, before a treebank is read.
+    # Invalid values are reported here, before a treebank is read.
     estimator.validate()
     return estimator
 
@@ -214,4 +214,4 @@ def build_estimator(options: argparse.Namespace, **defaults: object) -> Estimato
 def _keep_cycle(options: argparse.Namespace, cycle: int, grammar: Grammar) -> None:
     target = Path(f"{options.output}.{cycle}")
     save(grammar, target)
-    say(f"cycle {cycle}: {grammar}\nsaved to {target}", options.quiet)
+    report(f"cycle {cycle}: {grammar}\nsaved to {target}", options.quiet)

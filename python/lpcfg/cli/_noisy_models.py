@@ -1,4 +1,4 @@
-"""Families of models with noise: their options, and how they are trained."""
+"""Families of models with noise: their options and their training."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
-from lpcfg.cli._common import count, given, number, progress, say, several
+from lpcfg.cli._common import count, given, number, progress, report, several
 from lpcfg.errors import InputError, ModelFileError
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.clustering.estimator import ClusteringEstimator
@@ -20,7 +20,7 @@ __all__ = ["add_family", "check_folder", "family_defaults", "noisy_models", "tra
 
 
 def add_family(parser: argparse.ArgumentParser, about: str) -> None:
-    """Declare the options of noise; the help says what ``--noise`` is for.
+    """Declare the options of noise; ``about`` is the help of ``--noise``.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_family(parser, "train several models")
@@ -40,7 +40,7 @@ def add_family(parser: argparse.ArgumentParser, about: str) -> None:
         "--sigma",
         type=several(number),
         metavar="S[,S...]",
-        help="the amounts of noise; models take turns with all kinds and amounts "
+        help="the amounts of noise; models cycle through all kinds and amounts "
         f"(default: {','.join(map(str, defaults.sigmas))})",
     )
     group.add_argument(
@@ -52,7 +52,7 @@ def add_family(parser: argparse.ArgumentParser, about: str) -> None:
 
 
 def family_defaults(estimator: type[Estimator]) -> dict[str, object]:
-    """The defaults of an estimator that differ where it learns many models.
+    """The defaults of an estimator that differ for families of models.
 
     One run of k-means is enough: with more, ensembles of many models do no better.
 
@@ -89,17 +89,17 @@ def _kind(folder: Path) -> str | None:
 
 
 def train_family(family: NoisyModels, treebank: Treebank, target: Path, quiet: bool) -> None:
-    """Train models with noise, and report where they are.
+    """Train models with noise, and report where they were saved.
 
     >>> from lpcfg import PCFGEstimator, Tree
     >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
     >>> train_family(NoisyModels(PCFGEstimator()), treebank, Path("models"), quiet=True)
     Traceback (most recent call last):
-    lpcfg.errors.InputError: noise goes with the estimators spectral, clustering and pivot
+    lpcfg.errors.InputError: only the estimators spectral, clustering and pivot support noise
     """
-    files = family.train(treebank, target, report=lambda text: say(text, quiet))
+    files = family.train(treebank, target, report=lambda text: report(text, quiet))
     size = sum(file.stat().st_size for file in files)
-    say(f"{len(files)} models in {target}, {size / 1e6:.1f} MB", quiet)
+    report(f"{len(files)} models in {target}, {size / 1e6:.1f} MB", quiet)
 
 
 def noisy_models(
@@ -108,7 +108,7 @@ def noisy_models(
     transforms: Sequence[Transform] = (),
     features: Sequence[str] = (),
 ) -> NoisyModels:
-    """The family of models that was asked for, if there can be one.
+    """The family of models of the command line; an error if the estimator does not support noise.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_family(parser, "train several models")
@@ -124,10 +124,10 @@ def noisy_models(
         features=features,
         **given(kinds=options.noise, sigmas=options.sigma, models=options.models),
     )
-    # What cannot be is noticed here, before a treebank is read.
+    # Invalid values are reported here, before a treebank is read.
     family.validate()
     if family.models < family.variants:
-        say(
+        report(
             f"{family.models} models have {family.models} of the {family.variants} pairs of a tree "
             "transform and a feature set",
             options.quiet,

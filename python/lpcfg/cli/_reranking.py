@@ -16,7 +16,7 @@ RERANKING = ("candidates", "folds")
 
 
 def add_reranking(group: argparse._ArgumentGroup, about: str) -> None:
-    """Declare the options; the help says what ``--rerank`` is for.
+    """Declare the options of rerankers; ``about`` is the help of ``--rerank``.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_reranking(parser.add_argument_group("reranking"), "choose")
@@ -29,15 +29,15 @@ def add_reranking(group: argparse._ArgumentGroup, about: str) -> None:
         "--candidates",
         type=count,
         metavar="K",
-        help="the number of trees that each parser proposes for it to choose from "
+        help="the number of trees that each parser proposes to the reranker "
         f"(default: {defaults.candidates})",
     )
     group.add_argument(
         "--folds",
         type=count,
         metavar="N",
-        help="the treebank is split into N parts; the grammar learnt from the others parses each, "
-        f"and the reranker learns from these trees (default: {defaults.folds})",
+        help="the number of folds for cross-fitting: each fold is parsed by a grammar trained on "
+        f"the others, and the reranker is trained on these parses (default: {defaults.folds})",
     )
 
 

@@ -17,7 +17,7 @@ from lpcfg.treebank.sources import GZIP_MAGIC
 
 __all__ = ["read_sentences"]
 
-#: A line that is a tree and not a sentence: labels after opening brackets, brackets at the end.
+#: A line that is a tree, not a sentence: labels after opening brackets, brackets at the end.
 TREE = re.compile(rb"\s*\(\S*\s*\(\S+ .*\)\)\s*$")
 
 

@@ -13,7 +13,7 @@ from lpcfg.cli._common import (
     add_on_error,
     add_quiet,
     check_target,
-    say,
+    report,
 )
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.inspection.annotation import annotate_states, show_states
@@ -53,19 +53,22 @@ def _annotate(options: argparse.Namespace) -> None:
     if options.output:
         check_target(Path(options.output), [options.model, *options.treebank])
     grammar = load(options.model, Grammar)
-    report = ReadReport()
+    read_report = ReadReport()
     treebank = Treebank.read(
         options.treebank,
         cleaning=grammar.cleaning,
         transform=grammar.transform,
         on_error=options.on_error,
-        report=report,
+        report=read_report,
     )
-    say(str(report), options.quiet)
+    report(str(read_report), options.quiet)
     states = annotate_states(grammar, treebank, n_jobs=options.jobs)
     without = int((states[treebank.tree_offsets[1:] - 1] < 0).sum())
     if without:
-        say(f"{without} trees have parts that the model does not know: no states", options.quiet)
+        report(
+            f"{without} trees have symbols, rules or words unknown to the model: no states",
+            options.quiet,
+        )
     trees = show_states(treebank, states, binary=options.binary).trees()
     text = "".join(f"{tree}\n" for tree in trees)
     if options.output:

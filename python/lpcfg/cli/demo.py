@@ -1,7 +1,6 @@
 """A tour of the package on embedded trees: ``python -m lpcfg.cli.demo``.
 
-Every step prints the command or the Python lines that it then runs, so that what is shown is what
-happens, and can be typed again.
+Every step prints the command or the Python lines that it then runs, so that they can be repeated.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ __all__ = ["main", "split_trees"]
 _TREES = 800
 _HELD_OUT = 100
 
-# Of our own, and not in the treebank: its grammar does not know "kitten" at all.
+# These are not in the treebank: "kitten" is an unknown word.
 _SENTENCES = ["The tired student saw a kitten with the telescope .", "Where did Nora put the key ?"]
 
 
@@ -47,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )  # fmt: skip
     parser.add_argument("--seed", type=int, default=0, help="which trees are held out")
     options = parser.parse_args(arguments)
-    # What steps print on either stream appears in the order in which they do so.
+    # The output on both streams appears in the right order.
     if hasattr(sys.stdout, "reconfigure"):
         sys.stdout.reconfigure(line_buffering=True)
     with contextlib.ExitStack() as stack:
@@ -107,16 +106,16 @@ def _tour(seed: int) -> None:
 
 
 def split_trees(trees: Sequence[Tree], held_out: int, seed: int) -> tuple[list[Tree], list[Tree]]:
-    """Draw so many trees to hold out; what is left are the others that differ from all of them.
+    """Draw ``held_out`` trees at random; training trees are the others that differ from them.
 
     >>> train, test = split_trees(embedded_trees(50), held_out=10, seed=1)
     >>> len(train), len(test), set(train) & set(test)
     (40, 10, set())
     """
     order = np.random.default_rng(seed).permutation(len(trees)).tolist()
-    test = [trees[place] for place in order[:held_out]]
-    known = set(test)
-    return [trees[place] for place in sorted(order[held_out:]) if trees[place] not in known], test
+    test = [trees[index] for index in order[:held_out]]
+    drawn = set(test)
+    return [trees[index] for index in sorted(order[held_out:]) if trees[index] not in drawn], test
 
 
 def _title(text: str) -> None:
@@ -124,7 +123,7 @@ def _title(text: str) -> None:
 
 
 def _command(command: str) -> None:
-    """Show a command and run it in this process; one that fails ends the demo."""
+    """Show a command and run it in this process; an error ends the demo."""
     print(f"\n$ {command}")
     if exit_code := run_command_line(shlex.split(command)[1:]):
         raise SystemExit(exit_code)

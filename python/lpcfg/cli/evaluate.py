@@ -18,7 +18,7 @@ from lpcfg.cli._common import (
     count,
     load_parser,
     progress,
-    say,
+    report,
 )
 from lpcfg.errors import TreebankError
 from lpcfg.evaluation.parser_scores import INPUTS, evaluate_parser
@@ -41,7 +41,7 @@ def add(commands: Commands) -> None:
         "--input",
         choices=INPUTS,
         default=INPUTS[0],
-        help=f"what the parser is told of a sentence (default: {INPUTS[0]})",
+        help=f"the input of the parser: words, gold tags or both (default: {INPUTS[0]})",
     )
     parser.add_argument("--limit", type=count, metavar="N", help="only the first N trees")
     parser.add_argument("--by-length", action="store_true", help="scores by sentence length too")
@@ -57,9 +57,9 @@ def _evaluate(options: argparse.Namespace) -> None:
     if options.output:
         check_target(Path(options.output), [options.model, *options.treebank])
     parser = load_parser(options.model, options)
-    report = ReadReport()
-    forest = read_forest(options.treebank, on_error=options.on_error, report=report)
-    say(str(report), options.quiet)
+    read_report = ReadReport()
+    forest = read_forest(options.treebank, on_error=options.on_error, report=read_report)
+    report(str(read_report), options.quiet)
     cleaned = parser.grammar.cleaning.apply(forest).nonempty()
     gold = [tree for tree in islice(cleaned.trees(), options.limit) if tree is not None]
     if not gold:

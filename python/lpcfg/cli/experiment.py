@@ -1,4 +1,4 @@
-"""``lpcfg experiment``: learn, measure, tabulate and plot; what was measured is kept."""
+"""``lpcfg experiment``: train, evaluate, tabulate and plot; results are stored."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lpcfg.cli._common import (
     add_quiet,
     add_seed,
     count,
-    say,
+    report,
     several,
 )
 from lpcfg.cli._estimators import run_parameters
@@ -43,8 +43,8 @@ _HALVINGS = 4
 # Numbers of states.
 _NUMBERS = (1, 2, 4, 8, 16, 24, 32)
 
-#: Options, and the experiments without which they do nothing.
-_OWN = {
+#: Options that apply to one experiment only, and the experiment.
+_EXPERIMENT_OF_OPTION = {
     "sizes": "size",
     "numbers": "states",
     **dict.fromkeys(["noise", "sigma", "models", "rerank", *RERANKING_OPTIONS], "noise"),
@@ -56,15 +56,15 @@ def add(commands: Commands) -> None:
 
     >>> add(argparse.ArgumentParser().add_subparsers())
     """
-    about = "learn, measure, tabulate and plot; what was measured is not measured again"
+    about = "train, evaluate, tabulate and plot; stored results are not computed again"
     parser = add_command(commands, "experiment", _run, about)
     parser.add_argument(
         "experiment",
         choices=_EXPERIMENTS,
         help="; ".join(f"{name}: {choice.about}" for name, choice in _EXPERIMENTS.items()),
     )
-    parser.add_argument("train", help="trees to learn from: a file, a folder, a pattern")
-    parser.add_argument("dev", help="trees to parse the words of, and to compare with")
+    parser.add_argument("train", help="training trees: a file, a folder, a pattern")
+    parser.add_argument("dev", help="gold trees to evaluate on")
     parser.add_argument(
         "-o", "--output", required=True, metavar="FOLDER", help="where tables and plots go"
     )
@@ -78,7 +78,7 @@ def add(commands: Commands) -> None:
         "--sizes",
         type=several(count),
         metavar="N[,N...]",
-        help=f"size: the numbers of trees to learn from (default: all, halved {_HALVINGS} times)",
+        help=f"size: the numbers of training trees (default: all, halved {_HALVINGS} times)",
     )
     parser.add_argument(
         "--numbers",
@@ -93,10 +93,10 @@ def add(commands: Commands) -> None:
         help="parse N sentences, at even distances (default: all)",
     )
     add_seed(parser, "the seed of samples and estimators")
-    add_family(parser, "noise: what kinds are compared (default: all)")
+    add_family(parser, "noise: the kinds of noise to compare (default: all)")
     add_reranking(
         parser.add_argument_group("reranking"),
-        "noise: learn a reranker over each combination, which takes long",
+        "noise: train a reranker over each combination, which takes long",
     )
     add_on_error(parser)
     add_jobs(parser)
@@ -109,12 +109,11 @@ def _run(options: argparse.Namespace) -> None:
     names = options.estimators or choice.estimators
     if unknown := set(names) - set(ESTIMATORS):
         raise InputError(
-            f"--estimators: there is no {sorted(unknown)[0]!r}; take some of "
-            f"{', '.join(ESTIMATORS)}"
+            f"--estimators: there is no {sorted(unknown)[0]!r}; choose from {', '.join(ESTIMATORS)}"
         )
-    for option, owner in _OWN.items():
+    for option, experiment in _EXPERIMENT_OF_OPTION.items():
         value = getattr(options, option)
-        if value is not None and value is not False and options.experiment != owner:
+        if value is not None and value is not False and options.experiment != experiment:
             raise InputError(f"--{option} does nothing in the experiment {options.experiment}")
     choice.check(options, names)
     forest, parsed = (_forest(source, options) for source in (options.train, options.dev))
@@ -125,24 +124,24 @@ def _run(options: argparse.Namespace) -> None:
     trials = list(choice.trials(options, names, forest, gold))
     target = folder / options.experiment
     log = target.with_suffix(".jsonl")
-    say(f"{len(trials)} trials, whose results are kept in {log}", options.quiet)
+    report(f"{len(trials)} trials, whose results are kept in {log}", options.quiet)
     rows: list[Row] = []
     for row in run_trials(trials, log):
-        # The table grows as the rows come: they may take a while.
+        # Rows are printed as soon as they are known, as trials may take long.
         print(*table_lines([row])[2 if rows else 0 :], sep="\n", flush=True)
         rows.append(row)
     text = "".join(f"{line}\n" for line in table_lines(rows))
     target.with_suffix(".md").write_text(text, encoding="utf-8")
     if find_spec("matplotlib") is None:
-        say("no plot: this needs matplotlib, pip install lpcfg[plots]", options.quiet)
+        report("no plot: this needs matplotlib, pip install lpcfg[plots]", options.quiet)
     else:
         draw_rows(rows, target.with_suffix(".svg"), **choice.plot)
 
 
 def _forest(source: str, options: argparse.Namespace) -> Forest:
-    report = ReadReport()
-    forest = read_forest(source, on_error=options.on_error, report=report)
-    say(f"{source}: {report}", options.quiet)
+    read_report = ReadReport()
+    forest = read_forest(source, on_error=options.on_error, report=read_report)
+    report(f"{source}: {read_report}", options.quiet)
     cleaned = Cleaning().apply(forest).nonempty()
     if not len(cleaned):
         raise TreebankError(f"no trees in {source}")
@@ -150,7 +149,7 @@ def _forest(source: str, options: argparse.Namespace) -> Forest:
 
 
 def _subject(name: str, options: argparse.Namespace, **parameters: object) -> Subject:
-    """An estimator with the given parameters, and the transform that it works best with."""
+    """An estimator with the given parameters, and its default transform."""
     kind = estimator_class(name)
     run = run_parameters(kind, seed=options.seed, jobs=options.jobs)
     return Subject(make_estimator(name, **{**run, **parameters}), kind.default_transform)
@@ -173,7 +172,7 @@ def _check_states(_: argparse.Namespace, names: Sequence[str]) -> None:
     possible = [name for name, kind in ESTIMATORS.items() if "states" in kind.parameters()]
     if others := [name for name in names if name not in possible]:
         raise InputError(
-            f"--estimators: {others[0]} has no parameter states; take some of {', '.join(possible)}"
+            f"--estimators: {others[0]} has no parameter states; choose from {', '.join(possible)}"
         )
 
 
@@ -218,11 +217,11 @@ def _noise(
 class _Experiment(NamedTuple):
     about: str
     trials: Callable[[argparse.Namespace, Sequence[str], Forest, list[Tree]], Iterable[Trial]]
-    #: Those that are compared unless others are named.
+    #: The default estimators.
     estimators: Sequence[str]
     #: Arguments of :func:`~lpcfg.experiments.report.draw_rows`.
     plot: dict[str, Any]
-    #: Raises an InputError for what cannot be measured, before anything is read.
+    #: Raises an InputError for invalid options, before treebanks are read.
     check: Callable[[argparse.Namespace, Sequence[str]], object] = lambda *_: None
 
 

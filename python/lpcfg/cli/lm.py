@@ -16,7 +16,7 @@ from lpcfg.cli._common import (
     check_target,
     count,
     progress,
-    say,
+    report,
 )
 from lpcfg.cli._sentences import read_sentences
 from lpcfg.lm.aggregate_bigram import METHODS, AggregateBigram
@@ -92,7 +92,7 @@ def _train(options: argparse.Namespace) -> None:
     held_out = None if options.held_out is None else _corpus(options.held_out)
     model.fit(_corpus(options.text), options.method, held_out)
     model.save(target)
-    say(
+    report(
         f"{len(model.vocabulary_.words)} words, {options.states} states, {model.iterations_} "
         f"iterations of EM\nsaved to {target}, {target.stat().st_size / 1e6:.1f} MB",
         options.quiet,

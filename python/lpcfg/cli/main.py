@@ -1,4 +1,4 @@
-"""The command line: which commands there are, how one is run, and how errors are reported.
+"""The command line: the list of commands, how one is run, and how errors are reported.
 
 Each command is a module of :mod:`lpcfg.cli`, which declares its options and calls the library.
 :data:`TASKS` lists them with their one-line help, so that ``lpcfg --help`` answers at once: the
@@ -19,7 +19,7 @@ from lpcfg.errors import LpcfgError
 
 __all__ = ["TASKS", "Command", "main"]
 
-#: The exit code that a shell expects of a program that was stopped by Ctrl-C.
+#: The exit code that a shell expects from a program that was stopped by Ctrl-C.
 INTERRUPTED = 130
 
 
@@ -64,14 +64,14 @@ TASKS: Mapping[str, Mapping[str, Command]] = {
     "experiments": {
         "experiment": Command(
             "lpcfg.cli.experiment",
-            "learn, measure, tabulate and plot; what was measured is not measured again",
+            "train, evaluate, tabulate and plot; stored results are not computed again",
         ),
     },
 }
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command line and return its exit code: 0, or 1 for an error that was explained.
+    """Run the command line and return its exit code: 0, or 1 after an error message.
 
     >>> main(["show", "missing.mrg"])
     1
@@ -81,13 +81,13 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     options = _parse_arguments(arguments)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # What is written here is meant to be read again, whatever the terminal is set to.
+        # Other commands read the output as UTF-8, whatever the encoding of the terminal.
         sys.stdout.reconfigure(encoding="utf-8")
     try:
         options.run(options)
         sys.stdout.flush()
     except BrokenPipeError:
-        # The reader of a pipe has seen enough; what is left cannot be written anywhere.
+        # The reader of the pipe has closed it; the remaining output is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
         print("lpcfg: interrupted", file=sys.stderr)
@@ -137,7 +137,7 @@ def _task_list() -> str:
 
 
 class _ShowVersion(argparse.Action):
-    """Like argparse's own action, but the compiled module is loaded only when it is asked."""
+    """Like argparse's version action, but the compiled module is loaded only when it is used."""
 
     def __init__(self, option_strings: Sequence[str], dest: str, help: str) -> None:
         super().__init__(option_strings, dest, nargs=0, default=argparse.SUPPRESS, help=help)

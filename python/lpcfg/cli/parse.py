@@ -49,9 +49,9 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "-i", "--input", default="-", metavar="FILE", help="sentences (default: standard input)"
     )
-    given = parser.add_mutually_exclusive_group()
-    given.add_argument("--tags", action="store_true", help="the input is tags, not words")
-    given.add_argument(
+    tagging = parser.add_mutually_exclusive_group()
+    tagging.add_argument("--tags", action="store_true", help="the input is tags, not words")
+    tagging.add_argument(
         "--tagger",
         metavar="FILE",
         help="a tagger's model file: tags with a high probability are fixed",
@@ -72,7 +72,7 @@ def add(commands: Commands) -> None:
 def _parse(options: argparse.Namespace) -> None:
     if options.candidates > 1 and not options.json:
         raise InputError(
-            "several trees for a sentence need --json to tell them apart", argument="-k"
+            "several trees for a sentence can only be written with --json", argument="-k"
         )
     try:
         parser = load_parser(options.model or embedded_models()["english"], options)
@@ -101,16 +101,16 @@ def _parses(
             if tokens:
                 yield tokens if options.tags else [escape(token) for token in tokens]
 
-    # Input that is typed is answered line by line.
+    # Typed input is parsed line by line.
     size = 1 if typed else BATCH
     tags: Iterable[Tags] | None = nonblank() if options.tags else None
     words = None if options.tags else nonblank()
     if options.tagger and words is not None:
         words, copy = tee(words)
-        known = parser.tags
+        parser_tags = parser.tags
         sure = load_tagger(options.tagger, options.jobs).sure_tags(copy, batch_size=size)
-        # The parser refuses tags that the grammar does not have.
-        tags = ([tag if tag in known else None for tag in own] for own in sure)
+        # Tags that the grammar does not have would be errors.
+        tags = ([tag if tag in parser_tags else None for tag in sentence] for sentence in sure)
     parses = parser.analyze_many(
         tags=tags, words=words, candidates=options.candidates, batch_size=size
     )

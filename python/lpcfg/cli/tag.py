@@ -17,7 +17,7 @@ from lpcfg.cli._common import (
     add_quiet,
     check_target,
     progress,
-    say,
+    report,
 )
 from lpcfg.cli._sentences import read_sentences
 from lpcfg.evaluation.tag_scores import evaluate_tagger
@@ -85,20 +85,20 @@ def _train(options: argparse.Namespace) -> None:
     check_target(target, options.treebank)
     tagger = Tagger().fit(_treebank(options, Cleaning()))
     tagger.save(target)
-    say(
+    report(
         f"tagger: {len(tagger.tags_)} tags, {len(tagger.lexicon_.words)} words and "
-        f"{len(tagger.lexicon_.classes)} classes of others\n"
+        f"{len(tagger.lexicon_.classes)} classes of unknown words\n"
         f"saved to {target}, {target.stat().st_size / 1e6:.1f} MB",
         options.quiet,
     )
 
 
 def _treebank(options: argparse.Namespace, cleaning: Cleaning) -> Treebank:
-    report = ReadReport()
+    read_report = ReadReport()
     treebank = Treebank.read(
-        options.treebank, cleaning=cleaning, on_error=options.on_error, report=report
+        options.treebank, cleaning=cleaning, on_error=options.on_error, report=read_report
     )
-    say(str(report), options.quiet)
+    report(str(read_report), options.quiet)
     return treebank
 
 
@@ -135,7 +135,7 @@ def _tagged(
             if words:
                 yield [escape(word) for word in words]
 
-    # Input that is typed is answered line by line.
+    # Typed input is tagged line by line.
     for tags in tagger.tag_many(nonblank(), batch_size=1 if typed else BATCH):
         while not (words := waiting.popleft()):
             yield [], []

@@ -18,7 +18,7 @@ from lpcfg.cli._common import (
     count,
     one_of,
     progress,
-    say,
+    report,
     several,
 )
 from lpcfg.cli._estimators import (
@@ -48,11 +48,11 @@ from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["add"]
 
-#: Options, and those without which they do nothing.
+#: Options, and the options without which they have no effect.
 _NEEDED = {"sigma": "noise", "models": "noise"}
 
-#: Options of which there can be several where there are several models.
-_TURNS = ("binarize", "vertical", "horizontal", "features")
+#: Options that accept several values with ``--noise``; models cycle through them.
+_CYCLED = ("binarize", "vertical", "horizontal", "features")
 
 
 def add(commands: Commands) -> None:
@@ -68,7 +68,7 @@ def add(commands: Commands) -> None:
 class _TrainParser(argparse.ArgumentParser):
     """Finds the estimator among the arguments first, then parses them with its options."""
 
-    # The standard library's types tell what comes back by the type of the namespace.
+    # In the standard library the type of the result depends on the type of the namespace.
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
     ) -> tuple[argparse.Namespace, list[str]]:
@@ -104,7 +104,7 @@ def _build_parser(
     _add_transform(
         parser.add_argument_group(
             "tree transform",
-            "With --noise, SIDE, V and H can be lists with commas: models take turns.",
+            "With --noise, SIDE, V and H can be lists with commas: models cycle through them.",
         ),
         estimator_class(name).default_transform,
     )
@@ -113,7 +113,8 @@ def _build_parser(
     add_family(
         parser,
         "train models that differ by noise, and save them to the folder MODEL, which other "
-        "commands take in place of one model; those that are there already are not trained again",
+        "commands accept in place of one model; models that already exist there are not trained "
+        "again",
     )
     add_reranking(
         parser.add_argument_group("reranking"),
@@ -142,7 +143,7 @@ def _add_transform(group: argparse._ArgumentGroup, defaults: Transform) -> None:
         type=several(count),
         default=[defaults.vertical],
         metavar="V",
-        help="vertical markovisation: the number of ancestors in the label of a node "
+        help="vertical Markovisation: the number of ancestors in the label of a node "
         f"(default with this estimator: {defaults.vertical})",
     )
     group.add_argument(
@@ -150,15 +151,15 @@ def _add_transform(group: argparse._ArgumentGroup, defaults: Transform) -> None:
         type=several(_order),
         default=[defaults.horizontal],
         metavar="H",
-        help="horizontal markovisation: the number of siblings in the label of a binarisation "
+        help="horizontal Markovisation: the number of siblings in the label of a binarisation "
         f"node; inf for all (default: {defaults.horizontal})",
     )
     group.add_argument(
         "--annotate",
         choices=("original", "all"),
         default=defaults.annotate,
-        help="which nodes have ancestors in their labels: those of the tree, or binarisation nodes "
-        f"too (default: {defaults.annotate})",
+        help="the nodes with ancestors in their labels: original nodes, or all, with binarisation "
+        f"nodes (default: {defaults.annotate})",
     )
     group.add_argument(
         "--plain-tags", action="store_true", help="tags have no ancestors in their labels"
@@ -166,7 +167,7 @@ def _add_transform(group: argparse._ArgumentGroup, defaults: Transform) -> None:
     group.add_argument(
         "--keep-unary",
         action="store_true",
-        help="unary rules instead of collapsed chains, which only the estimator pcfg can learn",
+        help="keep unary rules instead of collapsing chains; only the estimator pcfg supports this",
     )
 
 
@@ -203,7 +204,8 @@ def _add_lexicon(group: argparse._ArgumentGroup) -> None:
         "--word-classes",
         choices=("english", "learnt", "tag"),
         default=defaults.classes,
-        help="classes of rare and unknown words: English ones, learnt from any language, or tags "
+        help="classes of rare and unknown words: English signatures, shapes and suffixes learnt "
+        "from the treebank, or tags "
         f"(default: {defaults.classes})",
     )
     group.add_argument(
@@ -211,30 +213,30 @@ def _add_lexicon(group: argparse._ArgumentGroup) -> None:
         type=count,
         default=defaults.rare,
         metavar="N",
-        help="words seen up to N times teach the classes of unknown words "
+        help="words seen up to N times are counted for the classes of unknown words "
         f"(default: {defaults.rare})",
     )
 
 
 def _check_options(options: argparse.Namespace) -> None:
-    """Raise an InputError for options that exclude each other, and for those without effect."""
+    """Raise an InputError for options that exclude each other or have no effect."""
     if options.rerank and options.noise:
-        raise InputError("--rerank and --noise: choose one, they make a folder each")
+        raise InputError("--rerank and --noise: choose one, they write different kinds of folders")
     if options.rerank and getattr(options, "keep_cycles", False):
         raise InputError("--rerank and --keep-cycles: choose one, there are cycles in each fold")
     if options.rerank and hasattr(options, "start"):
         raise InputError("--rerank and --start: choose one, a fold has other symbols than --start")
     check_reranking(options)
-    for option in _TURNS:
+    for option in _CYCLED:
         if len(getattr(options, option, ())) > 1 and not options.noise:
-            raise InputError(f"--{option}: name one, or add --noise for models that take turns")
+            raise InputError(f"--{option}: several values need --noise; models cycle through them")
     for option, needed in _NEEDED.items():
         if getattr(options, option) is not None and not getattr(options, needed):
             raise InputError(f"--{option} does nothing without --{needed}")
 
 
 def _transforms(options: argparse.Namespace) -> list[Transform]:
-    """All tree transforms that were asked for."""
+    """All tree transforms of the command line."""
     collapse = not options.keep_unary
     return [
         Transform(
@@ -273,7 +275,7 @@ def _train(options: argparse.Namespace) -> None:
     transforms = _transforms(options)
     family = None
     if options.noise:
-        # What all models have in common is that of the treebank and of the estimator.
+        # A single transform is set on the treebank, and a single feature set on the estimator.
         features = getattr(options, "features", [])
         family = noisy_models(
             estimator,
@@ -281,7 +283,7 @@ def _train(options: argparse.Namespace) -> None:
             transforms=transforms if len(transforms) > 1 else (),
             features=features if len(features) > 1 else (),
         )
-    report = ReadReport()
+    read_report = ReadReport()
     treebank = Treebank.read(
         options.treebank,
         cleaning=Cleaning(
@@ -292,9 +294,9 @@ def _train(options: argparse.Namespace) -> None:
         ),
         transform=transforms[0],
         on_error=options.on_error,
-        report=report,
+        report=read_report,
     )
-    say(str(report), options.quiet)
+    report(str(read_report), options.quiet)
     if family is not None:
         train_family(family, treebank, target, options.quiet)
     elif options.rerank:
@@ -306,11 +308,11 @@ def _train(options: argparse.Namespace) -> None:
         reranker.fit(treebank).save(target)
         size = sum(file.stat().st_size for file in target.iterdir())
         first = reranker.summary().splitlines()[0]
-        say(f"{first}\nsaved to {target}, {size / 1e6:.1f} MB", options.quiet)
+        report(f"{first}\nsaved to {target}, {size / 1e6:.1f} MB", options.quiet)
     else:
         grammar = estimator.fit(treebank).grammar_
         save(grammar, target)
-        say(f"{grammar}\nsaved to {target}, {target.stat().st_size / 1e6:.1f} MB", options.quiet)
+        report(f"{grammar}\nsaved to {target}, {target.stat().st_size / 1e6:.1f} MB", options.quiet)
     if options.tagger:
         Tagger(lexicon=lexicon).fit(treebank).save(options.tagger)
-        say(f"its tagger saved to {options.tagger}", options.quiet)
+        report(f"its tagger saved to {options.tagger}", options.quiet)

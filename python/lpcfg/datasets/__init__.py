@@ -1,4 +1,4 @@
-"""The trees and the English model that come with the package."""
+"""Embedded data: trees sampled from a hand-written grammar, and an English model."""
 
 from lpcfg.datasets.embedded import embedded_models, embedded_rules, embedded_trees
 

@@ -11,7 +11,7 @@ from lpcfg.treebank.tree import Tree
 
 __all__ = ["embedded_models", "embedded_rules", "embedded_trees"]
 
-# Longer sentences are rare, and read badly.
+# Longer sentences are rare and hard to read.
 _MAX_LENGTH = 25
 
 
@@ -53,7 +53,7 @@ def _finish(tree: Tree, first: bool) -> Tree:
 def embedded_models() -> dict[str, Path]:
     """The models that come with the package: their names, and their files.
 
-    ``lpcfg.Parser.load("english")`` loads the one that ``lpcfg parse`` uses if it is given none.
+    ``lpcfg.Parser.load("english")`` loads the default model of ``lpcfg parse``.
 
     >>> list(embedded_models())
     ['english']

@@ -1,4 +1,4 @@
-"""How many latent states each symbol has, by its frequency."""
+"""The number of latent states of each symbol, by its frequency."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def states_by_frequency(
 def states_by_symbol(
     treebank: Treebank, largest: tuple[int, int], min_count: int, full_count: int
 ) -> NDArray[np.int64]:
-    """The same for the symbols of a treebank, with one largest number for phrases, one for tags.
+    """Numbers of states by frequency in a treebank; ``largest`` is for phrases and for tags.
 
     >>> from lpcfg import Tree
     >>> bank = Treebank.from_trees([Tree.from_string("(NP (DT the) (NN rain))")])

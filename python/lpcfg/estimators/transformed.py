@@ -1,4 +1,4 @@
-"""An estimator with a tree transform of its own."""
+"""An estimator that transforms its training trees in another way."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ __all__ = ["Transformed"]
 
 @dataclass(repr=False)
 class Transformed(Estimator):
-    """An estimator that learns from trees in another transform than others do, for an ensemble.
+    """An estimator with another tree transform, for an ensemble of differently binarised models.
 
     >>> from lpcfg import PCFGEstimator, embedded_trees
     >>> left = Transformed(PCFGEstimator(), Transform(binarize="left")).fit(embedded_trees())
@@ -28,24 +28,24 @@ class Transformed(Estimator):
     """
 
     name = "transformed"
-    description = "another estimator, with a tree transform of its own"
+    description = "another estimator, with a different tree transform"
 
     estimator: Estimator = field(
         metadata=parameter(
-            Instance(Estimator), "what learns the grammar", option=False, nested=True
+            Instance(Estimator), "the estimator of the grammar", option=False, nested=True
         )
     )
     transform: Transform = field(
         metadata=parameter(
             Instance(Transform),
-            "the transform of the trees that it learns from",
+            "the transform of the training trees",
             option=False,
             nested=True,
         )
     )
 
     def estimate(self, treebank: Treebank) -> Grammar:
-        """The grammar of the trees of a treebank, whatever its own transform is.
+        """Transform the trees of a treebank again, and estimate a grammar from them.
 
         >>> from lpcfg import PCFGEstimator, Tree
         >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
@@ -55,7 +55,7 @@ class Transformed(Estimator):
         return self.estimator.estimate(treebank.transformed(self.transform))
 
     def provenance(self, treebank: Treebank) -> dict[str, Any]:
-        """That of the estimator, for the treebank in this transform.
+        """The provenance of the estimator, for the treebank in this transform.
 
         >>> from lpcfg import PCFGEstimator, Tree
         >>> treebank = Treebank.from_trees([Tree("NN", "rain")])

@@ -1,4 +1,4 @@
-"""Scores of trees and tags: EVALB, F1 that leaves no sentence out, tables."""
+"""Scores of trees and tags: EVALB, strict scores over all sentences, tables."""
 
 from lpcfg.evaluation.evalb import evalb
 from lpcfg.evaluation.parser_scores import Evaluation, evaluate_parser

@@ -1,8 +1,8 @@
 """EVALB's comparison of one sentence with its gold tree.
 
 EVALB deletes words by the tags of the tree they are in. A punctuation mark that a parser tags as
-something else is therefore deleted in one tree only, and the sentence is left out as an error; an
-empty prediction is skipped. :mod:`lpcfg.evaluation.strict` has scores without these gaps.
+something else is therefore deleted in one tree only, and the sentence is ignored as an error; an
+empty prediction is skipped. The scores of :mod:`lpcfg.evaluation.strict` include all sentences.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class EvalbResult:
 
 @dataclass(slots=True)
 class _Quote:
-    """A quotation mark: where it is or, if it was deleted, where it would be."""
+    """A quotation mark with its index or, if it was deleted, the index it would have."""
 
     index: int
     word: str
@@ -113,7 +113,7 @@ class _Side:
         ]
 
     def reinsert(self, quotes: list[_Quote], number: int) -> None:
-        """Undo the deletion of a quotation mark and move all that follows it by one."""
+        """Undo the deletion of a quotation mark, and move everything after it by one."""
         quote = quotes[number]
         self.words.insert(quote.index, quote.word)
         self.tags.insert(quote.index, quote.tag)
@@ -127,7 +127,7 @@ class _Side:
             later.index += 1
 
     def delete_brackets(self, parameters: EvalbParameters) -> None:
-        """Cut the labels and set aside empty brackets and those of deleted labels."""
+        """Cut the labels, and delete empty brackets and brackets with deleted labels."""
         for k, (start, end) in enumerate(zip(self.starts, self.ends, strict=True)):
             if start == end:
                 self.marks[k] = Mark.DELETED
@@ -186,9 +186,9 @@ def _compare_sides(
 
 
 def _restore_quotes(gold: _Side, test: _Side, parameters: EvalbParameters) -> None:
-    """Put back a quotation mark that was deleted in one tree only.
+    """Restore a quotation mark that was deleted in one tree only.
 
-    The order of the steps, and that a mark put back is itself moved on by one, are EVALB's.
+    As in EVALB, the order of the steps matters, and a restored mark is itself moved by one.
     """
     deleted = parameters.delete_labels
     gold_quotes, test_quotes = gold.quotes(parameters), test.quotes(parameters)
@@ -210,9 +210,9 @@ def _match(
     test_brackets: list[int],
     parameters: EvalbParameters,
 ) -> int:
-    """Match each gold bracket with the first free one of the same span and label.
+    """Match each gold bracket with the first unmatched one of the same span and label.
 
-    Equivalence of labels need not be transitive, so the order matters, and is EVALB's.
+    Equivalence of labels need not be transitive, so the order matters; it is the order of EVALB.
     """
     free: dict[tuple[int, int], list[int]] = {}
     for k in test_brackets:
@@ -234,8 +234,9 @@ def _match(
 def _crossing(gold: _Side, test: _Side, gold_brackets: list[int], test_brackets: list[int]) -> int:
     """The number of predicted brackets that cross a gold bracket.
 
-    A bracket is crossed from the left if one that ends inside it starts before it, and from the
-    right if one that starts inside it ends after it; the farthest reach of each position tells.
+    A bracket is crossed from the left if another one that ends inside it starts before it, and from
+    the right if another one that starts inside it ends after it. So it is enough to know the
+    farthest start for each end, and the farthest end for each start.
     """
     leftmost_start = list(range(len(gold.words) + 1))
     rightmost_end = leftmost_start.copy()

@@ -12,7 +12,7 @@ __all__ = ["LabelTable", "LengthTable", "aligned", "summary_table"]
 
 
 def aligned(rows: Iterable[Sequence[str]]) -> str:
-    """Rows of cells, of the same number each, as lines: the first column left, the others right.
+    """Rows of cells as aligned lines: the first column to the left, the others to the right.
 
     >>> print(aligned([("", "F1"), ("NP", "88.24"), ("ADVP", "7.00")]))
              F1
@@ -82,7 +82,7 @@ class LengthTable(dict[str, StrictSummary]):
 def summary_table(
     total: StrictSummary, evalb: EvalbSummary, short: EvalbSummary, cutoff: int
 ) -> str:
-    """The strict scores above those of EVALB.
+    """The strict scores, and below them the scores of EVALB.
 
     >>> print(summary_table(StrictSummary(sentences=1), EvalbSummary(), EvalbSummary(), 40))
                            sentences  precision  recall    F1  exact  tags

@@ -12,7 +12,7 @@ from lpcfg.treebank.tree import Tree
 __all__ = ["Bracketing", "Scorable", "phrase_label"]
 
 Scorable: TypeAlias = Tree | Sequence[Tree] | None
-"""What can be scored: a tree, the fragments of a partial parse, or None where there is no parse."""
+"""A tree, the fragments of a partial parse, or None for a sentence without a parse."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,19 +36,19 @@ class Bracketing:
 
     @classmethod
     def of(cls, parse: Scorable) -> Self:
-        """The bracketing of a tree, or of the fragments of one, found without recursion.
+        """The bracketing of a tree or of fragments, computed without recursion.
 
         >>> tree = Tree("S", [Tree("NP", [Tree("PRP", "it")]), Tree("VBD", "rained")])
-        >>> found = Bracketing.of(tree)
-        >>> found.words, found.tags
+        >>> brackets = Bracketing.of(tree)
+        >>> brackets.words, brackets.tags
         (['it', 'rained'], ['PRP', 'VBD'])
-        >>> list(zip(found.labels, found.starts, found.ends))
+        >>> list(zip(brackets.labels, brackets.starts, brackets.ends))
         [('S', 0, 2), ('NP', 0, 1)]
         >>> Bracketing.of(None).words
         []
         """
         bracketing = cls([], [], [], [], [], [])
-        # A number on the stack says that the bracket of that number closes here.
+        # A number on the stack marks the end of the bracket with that number.
         stack: list[Tree | int] = []
         if isinstance(parse, Tree):
             stack.append(parse)
@@ -73,7 +73,7 @@ class Bracketing:
 
 @lru_cache(maxsize=4096)
 def phrase_label(label: str) -> str:
-    """The part of a phrase label that is scored: all before the first ``-`` or ``=``.
+    """The part of a phrase label that is scored: everything before the first ``-`` or ``=``.
 
     >>> phrase_label("NP-SBJ-1"), phrase_label("NP=2"), phrase_label("NP")
     ('NP', 'NP', 'NP')

@@ -25,7 +25,7 @@ HEADING = """\
 
 @dataclass(frozen=True, slots=True)
 class EvalbSummary(BracketCounts):
-    """EVALB's totals over some sentences; those of parts of a treebank add up.
+    """EVALB's totals over sentences; the totals of parts of a treebank add up.
 
     >>> correct = EvalbResult(3, Status.VALID, matched=2, gold=2, predicted=2)
     >>> wrong = EvalbResult(3, Status.VALID, matched=1, gold=2, predicted=2)
@@ -183,7 +183,7 @@ class EvalbReport:
         return EvalbSummary.of(result for result in self.sentences if result.length <= cutoff)
 
     def __str__(self) -> str:
-        # EVALB exits in the middle of the sentence with the last error it bears.
+        # EVALB exits before it prints the sentence whose error exceeds the limit.
         shown = self.sentences[:-1] if self.stopped else self.sentences
         lines = "".join(_line(number, result) for number, result in enumerate(shown, start=1))
         if self.stopped:
@@ -225,7 +225,7 @@ class _End(Enum):
 def in_pairs(
     gold: Iterable[Scorable], predicted: Iterable[Scorable]
 ) -> Iterator[tuple[Scorable, Scorable]]:
-    """Go through gold and predicted trees together; there must be as many of each.
+    """Pairs of gold and predicted trees; there must be the same number of both.
 
     >>> list(in_pairs([None], [None, None]))
     Traceback (most recent call last):
@@ -251,9 +251,9 @@ def evalb(
 ) -> EvalbReport:
     """Compare trees as EVALB does, sentence by sentence.
 
-    Nothing is done to the trees beyond what the parameters say. In particular, a root bracket
-    counts like any other unless its label is in ``delete_labels``: the built-in parameters, like
-    the files they are named after, delete TOP (``new`` also S1) but not ROOT.
+    The trees are changed only as the parameters specify. In particular, a root bracket counts like
+    any other unless its label is in ``delete_labels``: the built-in parameters, like the files they
+    are named after, delete TOP (``new`` also S1) but not ROOT.
 
     >>> from lpcfg.treebank.tree import Tree
     >>> tree = Tree("ROOT", [Tree("NP", [Tree("NN", "rain")])])

@@ -1,4 +1,4 @@
-"""The parameters of EVALB: .prm files, and two of them built in."""
+"""The parameters of EVALB: .prm files, and two built-in sets of parameters."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ Pair = tuple[str, str]
 
 @dataclass(frozen=True)
 class EvalbParameters:
-    """The parameters of EVALB: what it ignores, and what it treats as equal.
+    """The parameters of EVALB: labels and words that are ignored or treated as equal, and limits.
 
-    The defaults are those of EVALB without a .prm file.
+    The defaults are the defaults of EVALB without a .prm file.
 
     >>> parameters = EvalbParameters(delete_labels=frozenset({"ROOT"}))
     >>> parameters.deletes_phrase("ROOT"), parameters.cutoff_length
@@ -29,13 +29,13 @@ class EvalbParameters:
     debug: int = 0
     """1 or more: list words and brackets below the line of each sentence."""
     max_error: int | None = 10
-    """EVALB gives up on the error after the one that exceeds this number; None: never."""
+    """EVALB stops at the error after the one that exceeds this number; None: never."""
     cutoff_length: int = 40
-    """The second summary is over sentences of up to this many words."""
+    """The largest number of words of the sentences in the second summary."""
     labelled: bool = True
     """Whether brackets must agree in their labels."""
     delete_labels: frozenset[str] = frozenset()
-    """Tags whose words are deleted; phrase labels whose brackets are."""
+    """Tags whose words are deleted, and phrase labels whose brackets are deleted."""
     delete_labels_for_length: frozenset[str] = frozenset()
     """Tags of words that do not count for the length of a sentence."""
     quote_labels: frozenset[str] = frozenset()
@@ -46,7 +46,7 @@ class EvalbParameters:
     """Pairs of words that count as the same."""
 
     def deletes_phrase(self, label: str) -> bool:
-        """Whether brackets with this label, its function tags cut off, are ignored.
+        """Whether brackets with this label, after cutting function tags, are ignored.
 
         >>> NEW.deletes_phrase("TOP"), NEW.deletes_phrase("NP")
         (True, False)
@@ -71,7 +71,7 @@ class EvalbParameters:
 
     @cached_property
     def label_classes(self) -> dict[str, str]:
-        """The labels that have equivalents, each with a name for all that are linked to it.
+        """The labels that have equivalents, each with the name of its equivalence class.
 
         >>> NEW.label_classes
         {'ADVP': 'ADVP/PRT', 'PRT': 'ADVP/PRT'}
@@ -120,7 +120,7 @@ BUILT_IN = {"new": NEW, "collins": COLLINS}
 
 
 def find_parameters(name: EvalbParameters | str | os.PathLike[str]) -> EvalbParameters:
-    """Parameters by name (``new`` or ``COLLINS``) or from a .prm file; parameters are kept.
+    """Parameters by name (``new`` or ``COLLINS``) or from a .prm file; an object is returned as is.
 
     >>> find_parameters("COLLINS").max_error
     10
@@ -133,12 +133,12 @@ def find_parameters(name: EvalbParameters | str | os.PathLike[str]) -> EvalbPara
 
 
 def read_parameters(path: str | os.PathLike[str]) -> EvalbParameters:
-    r"""Read a .prm file. Lines that EVALB would warn of, or misread, are errors here.
+    r"""Read a .prm file. Lines that EVALB would warn about or misread are errors here.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     file = Path(folder, "mine.prm")
-    ...     _ = file.write_text("# my own\nCUTOFF_LEN 70\nDELETE_LABEL ROOT\n")
+    ...     _ = file.write_text("# custom\nCUTOFF_LEN 70\nDELETE_LABEL ROOT\n")
     ...     parameters = read_parameters(file)
     >>> parameters.cutoff_length, parameters.delete_labels
     (70, frozenset({'ROOT'}))
@@ -182,8 +182,8 @@ class _Reader:
             raise ValueError("a parameter must start at the beginning of its line")
         keyword, *rest = line.split(maxsplit=1)
         if keyword not in self.readers:
-            known = ", ".join(sorted(self.readers))
-            raise ValueError(f"unknown parameter {keyword!r}; the known ones are {known}")
+            keywords = ", ".join(sorted(self.readers))
+            raise ValueError(f"unknown parameter {keyword!r}; the known ones are {keywords}")
         self.readers[keyword](keyword, rest[0].strip() if rest else "")
 
     def _read_number(self, keyword: str, value: str) -> None:

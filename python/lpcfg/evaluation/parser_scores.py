@@ -33,7 +33,7 @@ class Evaluation:
     """
 
     scores: Scores
-    """Strict scores and those of EVALB."""
+    """Strict scores and EVALB scores."""
     parses: tuple[Parse, ...]
     """The parse of each gold tree's sentence."""
     trees: tuple[Tree, ...]
@@ -41,7 +41,7 @@ class Evaluation:
     tokens: int
     """The number of words that were parsed."""
     seconds: float
-    """The wall time of parsing, without that of scoring."""
+    """The wall time of parsing, without scoring."""
 
     @property
     def statuses(self) -> dict[str, int]:
@@ -117,10 +117,10 @@ def evaluate_parser(
     r"""Parse the sentences of gold trees and score the result.
 
     - ``parser``: any parser: a :class:`~lpcfg.Parser`, an ensemble, a CRF or a reranker.
-    - ``gold``: one tree or more, cleaned as the treebank of the grammar was.
-    - ``input``: what the parser is given: ``"words"`` (the default), gold ``"tags"`` alone, or
+    - ``gold``: one tree or more, cleaned in the same way as the treebank of the grammar.
+    - ``input``: the input of the parser: ``"words"`` (the default), gold ``"tags"`` alone, or
       ``"both"``.
-    - ``parameters``: EVALB parameters; by default those of new.prm.
+    - ``parameters``: EVALB parameters; by default the parameters of new.prm.
     - ``progress``: wraps the iterator of parses, for instance to show a progress bar.
 
     >>> from lpcfg import Grammar, Parser
@@ -146,7 +146,7 @@ def evaluate_parser(
     seconds = time.perf_counter() - started
     trees = tuple(parse.tree for parse in parses)
     if input == "tags":
-        # These trees have tags for words.
+        # These trees have tags in place of words.
         spans = (tree.spans(preterminals=True) for tree in trees)
         trees = tuple(map(tree_from_spans, spans, words))
     return Evaluation(

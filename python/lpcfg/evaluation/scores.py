@@ -1,4 +1,4 @@
-"""Scores of parses against a treebank: strict scores and those of EVALB, in total and by group."""
+"""Scores of parses against a treebank: strict and EVALB scores, in total and by group."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ __all__ = ["Failure", "Scores", "evaluate"]
 BUCKET = 10
 # Sentences scored at a time, so that memory does not grow with the treebank.
 SHARD = 1000
-FAILURES_SHOWN = 5
+MAX_FAILURES_SHOWN = 5
 
 Key = TypeVar("Key", int, str)
 Counts = TypeVar("Counts", bound=BracketCounts)
 
 
 class Failure(NamedTuple):
-    """A sentence that counts as zero, by its number from 1, and why.
+    """A sentence that counts as zero, by its number from 1, and the reason.
 
     >>> str(Failure(3, "there is no tree"))
     'sentence 3: there is no tree'
@@ -46,11 +46,11 @@ class Failure(NamedTuple):
 
 @dataclass(frozen=True)
 class Scores:
-    """What :func:`evaluate` found; the scores of parts of a treebank add up to those of the whole.
+    """Strict and EVALB scores of parses; the scores of parts of a treebank add up.
 
     ``f1``, ``precision`` and the other properties are strict scores in percent: a sentence that
     failed counts as zero, and the root bracket never counts (see :mod:`lpcfg.evaluation.strict`).
-    ``evalb`` has the scores of EVALB, which leaves such sentences out and counts the root bracket
+    ``evalb`` has the scores of EVALB, which ignores such sentences and counts the root bracket
     unless its parameters delete that label (they do not delete ROOT).
 
     >>> from lpcfg.treebank.tree import Tree
@@ -69,7 +69,7 @@ class Scores:
     labels: tuple[tuple[str, BracketCounts], ...] = ()
     """Strict counts by the label of the bracket."""
     failures: tuple[Failure, ...] = ()
-    """The sentences that count as zero, and why."""
+    """The sentences that count as zero, with the reasons."""
     evalb: EvalbSummary = field(default_factory=EvalbSummary)
     """The totals of EVALB over all sentences."""
     evalb_short: EvalbSummary = field(default_factory=EvalbSummary)
@@ -123,7 +123,7 @@ class Scores:
 
     @property
     def recall(self) -> float:
-        """Matched brackets in percent of the gold ones, those of failed sentences included.
+        """Matched brackets in percent of the gold ones, including gold ones of failed sentences.
 
         >>> Scores().recall
         0.0
@@ -150,7 +150,7 @@ class Scores:
 
     @property
     def tag_accuracy(self) -> float:
-        """Words with the right tag, in percent of all that are not punctuation.
+        """Words with the correct tag, in percent of all words except punctuation.
 
         >>> Scores().tag_accuracy
         0.0
@@ -159,7 +159,7 @@ class Scores:
 
     @property
     def coverage(self) -> float:
-        """Sentences with a tree over the right words, in percent of all.
+        """Sentences with a tree over the words of the gold tree, in percent of all.
 
         >>> Scores().coverage
         0.0
@@ -219,10 +219,10 @@ class Scores:
         lines = [
             summary_table(self.total, self.evalb, self.evalb_short, cutoff),
             f"coverage {self.coverage:.2f}: {len(self.failures)} of {self.sentences} failed",
-            *(f"  {failure}" for failure in self.failures[:FAILURES_SHOWN]),
+            *(f"  {failure}" for failure in self.failures[:MAX_FAILURES_SHOWN]),
         ]
-        if len(self.failures) > FAILURES_SHOWN:
-            lines.append(f"  and {len(self.failures) - FAILURES_SHOWN} more")
+        if len(self.failures) > MAX_FAILURES_SHOWN:
+            lines.append(f"  and {len(self.failures) - MAX_FAILURES_SHOWN} more")
         return "\n".join(lines)
 
 
@@ -243,8 +243,9 @@ def evaluate(
     """Score predicted trees against gold ones.
 
     - ``gold``: the trees of the treebank.
-    - ``predicted``: as many, in the same order. A prediction is a tree, a sequence of trees where a
-      parser found fragments only, or None (or a tree without words) where it found nothing.
+    - ``predicted``: the same number of predictions, in the same order. A prediction is a tree, a
+      sequence of trees if a parser found fragments only, or None (or a tree without words) if it
+      found nothing.
     - ``parameters``: EVALB parameters: ``"new"`` (the default), ``"COLLINS"``, the path of a .prm
       file, or an object. LABELED and QUOTE_LABEL affect the scores of EVALB alone; MAX_ERROR
       and DEBUG affect the report of :func:`lpcfg.evaluation.evalb.evalb` and no score.

@@ -1,14 +1,14 @@
 """Strict scores: brackets are matched as in EVALB, but a failed sentence counts as zero.
 
-EVALB leaves sentences out of its averages, so that a parser can gain by failing. Strict scores keep
+EVALB excludes sentences from its averages, so that a parser can gain by failing. Strict scores keep
 its conventions (labels are cut at the first ``-`` or ``=``, equivalent labels count as one,
 punctuation is deleted, repeated brackets match as often as both trees have them), but:
 
-- The *gold* tags alone say which words are punctuation, so that a wrong tag on a full stop is a
-  wrong tag and no more. Words that the parameters leave out of the length of a sentence (traces)
-  are no words at all, and go by the tags of their own tree.
-- A sentence without a tree, or with other words than the gold tree, has failed: its gold brackets
-  all count as missed, its predicted ones as wrong and its words as wrongly tagged.
+- Only the *gold* tags decide which words are punctuation, so that a wrong tag of a full stop is
+  just a wrong tag. Words that the parameters exclude from the length of a sentence (traces) do not
+  count as words; in each tree they are found by the tags of that tree.
+- A sentence without a tree, or with other words than the gold tree, has failed: all its gold
+  brackets count as missed, its predicted brackets as wrong and its words as wrongly tagged.
 - The root bracket never counts, whatever it is called (see ``ROOT_LABELS``) and even if only one
   of the trees has one. EVALB counts a root that is not in its ``DELETE_LABEL``, such as ROOT.
 """
@@ -68,7 +68,7 @@ class StrictResult:
 
 @dataclass(frozen=True, slots=True)
 class StrictSummary(BracketCounts):
-    """The strict counts of some sentences: a failed one counts as zero, not as absent.
+    """Strict counts over sentences, in which a failed sentence counts as zero.
 
     >>> summary = StrictSummary(matched=1, gold=2, predicted=2, sentences=4, failed=1, exact=2)
     >>> summary.f1, summary.coverage, summary.exact_match
@@ -161,7 +161,7 @@ class StrictSummary(BracketCounts):
 def compare_strictly(
     gold: Bracketing, predicted: Bracketing, parameters: EvalbParameters
 ) -> StrictResult:
-    """Compare two bracketings of a sentence, or say why they cannot be compared.
+    """Compare two bracketings of a sentence; ``failure`` is the reason if that is not possible.
 
     >>> from lpcfg.evaluation.evalb_parameters import NEW
     >>> from lpcfg.treebank.tree import Tree
@@ -251,7 +251,7 @@ def _brackets(
 
 
 def _roots(tree: Bracketing) -> int:
-    """The number of root brackets at the top: none, one, or more if one holds another."""
+    """The number of root brackets at the top: none, one, or more if they are nested."""
     count = 0
     while (
         count < len(tree.labels)

@@ -1,1 +1,1 @@
-"""Experiments: tables and plots of estimators, treebank sizes, states and noise."""
+"""Experiments: trials over estimators, treebank sizes, states and noise; tables and plots."""

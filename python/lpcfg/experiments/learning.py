@@ -1,4 +1,4 @@
-"""What is learnt and measured in experiments."""
+"""Trials that train a grammar and evaluate it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ __all__ = ["Subject", "learning_trial", "nested_samples"]
 
 
 class Subject(NamedTuple):
-    """An estimator, and the transform of the trees that it learns from.
+    """An estimator, and the transform of its training trees.
 
     >>> from lpcfg import PCFGEstimator
     >>> Subject(PCFGEstimator()).transform.vertical
@@ -52,9 +52,9 @@ def learning_trial(
     *,
     n_jobs: int = -1,
 ) -> Trial:
-    """Learn a grammar, and parse the words of gold trees with it.
+    """Train a grammar, and parse the words of gold trees with it.
 
-    Times are those of all processors together.
+    Times are CPU times, summed over all processors.
 
     >>> from lpcfg import PCFGEstimator
     >>> gold = [Tree("NN", "rain")]

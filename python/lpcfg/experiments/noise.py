@@ -1,4 +1,4 @@
-"""Noise by ways to combine models: table 1 of Narayan & Cohen (2015) in kind."""
+"""Kinds of noise and combinations of models, as in table 1 of Narayan & Cohen (2015)."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["COMBINATIONS", "RERANKING", "noise_trials"]
 
-#: Ways to combine models, by name: the decoder, and what is combined.
+#: The combinations of models, by name: the decoder, and the option ``combine``.
 COMBINATIONS = {
     "tree coverage": ("max-f1", "trees"),
     "marginal coverage": ("max-f1", "posteriors"),
     "rule product": ("max-rule", "posteriors"),
 }
 
-#: The column of F1 by a reranker, which is there only if one is asked for.
+#: The column with the F1 of a reranker, if there is one.
 RERANKING = "reranking"
 
 
@@ -43,12 +43,12 @@ def noise_trials(
     folder: Path,
     reranker: Reranker | None = None,
 ) -> Iterator[Trial]:
-    """Combine models with noise of each kind; if there are several, all of them; and one without.
+    """Trials that combine models: of each kind of noise, of all kinds, and one without noise.
 
-    All models are combined at once, and by kinds: marginal coverage of each kind comes first, and
-    then what the kinds have found is combined, which for products of rules is not possible. A
-    ``reranker`` has the options of reranking, which is another combination then; it learns by cross
-    fitting, for long. Models are kept in the folder.
+    All kinds are combined at once, and by kinds: first the models of each kind by marginal
+    coverage, then the results of the kinds, which is not possible for products of rules. With a
+    ``reranker``, which has the options of reranking, reranking is another combination; its
+    cross-fitting takes long. Models are kept in the folder.
 
     >>> from lpcfg import ClusteringEstimator
     >>> gold = [Tree("NN", "rain")]
@@ -64,14 +64,14 @@ def noise_trials(
         return [load(file) for file in models.train(treebank, folder / kind)]
 
     def estimators(kind: NoiseKind) -> list[Estimator]:
-        return [own.alone() for own in replace(family, kinds=(kind,)).members()]
+        return [member.alone() for member in replace(family, kinds=(kind,)).members()]
 
     def trial(noise: str, groups: Sequence[Sequence[NoiseKind]]) -> Trial:
         """Models of the kinds of each group are combined first, and then the groups."""
 
         def measure() -> dict[str, float | None]:
-            several = [[own for kind in kinds for own in grammars(kind)] for kinds in groups]
-            parts = [tuple(own for kind in kinds for own in estimators(kind)) for kinds in groups]
+            several = [[each for kind in kinds for each in grammars(kind)] for kinds in groups]
+            parts = [tuple(each for kind in kinds for each in estimators(kind)) for kinds in groups]
             fitted = None
             if reranker is not None:
                 fitted = replace(reranker, estimators=parts or [family.estimator]).fit(treebank)
@@ -94,7 +94,7 @@ def _combinations(
     gold: Sequence[Tree],
     n_jobs: int,
 ) -> dict[str, float | None]:
-    """F1 of grammars, single and combined; the oracle takes the best of the trees they find."""
+    """F1 of grammars, single and combined, and of the oracle over the trees of single grammars."""
     grammars = [grammar for group in groups for grammar in group]
     alone = [evaluate_parser(Parser(grammar, n_jobs=n_jobs), gold) for grammar in grammars]
     candidates = zip(*(evaluation.trees for evaluation in alone), strict=True)
@@ -108,7 +108,7 @@ def _combinations(
         else:
             parts = [joint_parser(group, n_jobs=n_jobs) for group in groups]
             parser = Ensemble(parts, combine=combine, n_jobs=n_jobs)
-        # There are products of rules in one chart only.
+        # Products of rules need one chart.
         return None if decoder == "max-rule" and isinstance(parser, Ensemble) else f1(parser)
 
     return {

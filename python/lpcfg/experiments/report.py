@@ -1,4 +1,4 @@
-"""Tables and plots of what trials have found."""
+"""Tables and plots of the results of trials."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["draw_rows", "table_lines"]
 def table_lines(rows: Sequence[Row]) -> list[str]:
     """The lines of a table in Markdown: names of columns, a rule, and a line for each row.
 
-    What is None is not there.
+    The cell of a None is empty.
 
     >>> for line in table_lines([{"trees": 2_000, "F1": 81.234}, {"trees": 4_000, "F1": None}]):
     ...     print(line)
@@ -46,16 +46,15 @@ def draw_rows(
     together: bool = False,
     logarithmic: Sequence[str] = (),
 ) -> None:
-    """Draw columns against another one, as SVG or whatever the name of the file asks for.
+    """Plot the columns ``up`` against the column ``across``; the suffix of ``path`` is the format.
 
-    Each column has a panel of its own with a line for each value of the column ``by``; or, drawn
-    ``together``, each of those values has a panel with a line for each column. What a row does not
-    have, or has as None, is left out. ``logarithmic``: columns whose axes are. This needs
-    matplotlib.
+    Each column has a panel with a line for each value of the column ``by``; with ``together``, each
+    of these values has a panel with a line for each column. Missing values and None are not drawn.
+    ``logarithmic``: columns with logarithmic axes. This needs matplotlib.
     """
     import matplotlib as mpl
 
-    # Text stays text, and the same figures give the same file.
+    # Text is not converted to paths, and equal figures give equal files.
     mpl.rcParams |= {"svg.fonttype": "none", "svg.hashsalt": "lpcfg", "font.size": 11}
     from matplotlib.figure import Figure
     from matplotlib.ticker import LogLocator
@@ -70,7 +69,7 @@ def draw_rows(
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for axis, (title, lines) in zip(axes, panels.items(), strict=True):
         for label, points in lines.items():
-            # Between names there is nothing.
+            # Names are not connected by lines.
             style = "o" if isinstance(points[0][0], str) else "o-"
             axis.plot(*zip(*points, strict=True), style, label=label)
         axis.set(title=title, xlabel=across)
@@ -84,6 +83,6 @@ def draw_rows(
             axis.yaxis.set_major_formatter("{x:g}")
         axis.minorticks_off()
         axis.grid(alpha=0.3)
-    # Beside the panels it covers nothing.
+    # Outside the panels, the legend covers no points.
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center")
     figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)

@@ -1,4 +1,4 @@
-"""Trials of experiments: what they find is kept in a file, so that none is made twice."""
+"""Trials of experiments: results are stored in a file, so that no trial is run twice."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ Row = dict[str, Any]
 
 
 class Trial(NamedTuple):
-    """Something to measure.
+    """A measurement of an experiment, which becomes a row of a table.
 
-    ``settings``: what tells it from other trials of the experiment, for its row of a table.
-    ``inputs``: a :func:`digest` of all else that the result depends on.
-    ``measure``: finds the rest of the row, by column.
+    ``settings``: the settings that distinguish it from other trials, for the first columns.
+    ``inputs``: a :func:`digest` of everything else that the result depends on.
+    ``measure``: computes the other columns.
     """
 
     settings: Mapping[str, Any]
@@ -32,10 +32,10 @@ class Trial(NamedTuple):
 
 
 def digest(*inputs: object) -> str:
-    """A short name for inputs, the same for equal ones in every process.
+    """A short hash of the inputs, the same for equal inputs in every process.
 
-    Parameters of estimators count unless they are declared not to change the result; of other
-    dataclasses all fields do but functions (such as what shows progress) and ``n_jobs``.
+    Parameters of estimators are included if they can change the result. Fields of other dataclasses
+    are included, except functions (such as progress bars) and ``n_jobs``.
 
     >>> digest("a", {1, 2}) == digest("a", {2, 1}) != digest("a", {1})
     True
@@ -47,26 +47,28 @@ def _plain(value: object) -> object:
     """The value as lists of strings, in an order that does not depend on hashes."""
     if isinstance(value, Parameterized):
         declared = value.parameters()
-        found = {name: getattr(value, name) for name, own in declared.items() if own.provenance}
-        return [type(value).__name__, _plain(found)]
+        recorded = {
+            name: getattr(value, name) for name, each in declared.items() if each.provenance
+        }
+        return [type(value).__name__, _plain(recorded)]
     if is_dataclass(value):
-        own = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
-        kept = {n: v for n, v in own.items() if not callable(v) and n != "n_jobs"}
+        values = {field.name: getattr(value, field.name) for field in fields(value) if field.init}
+        kept = {n: v for n, v in values.items() if not callable(v) and n != "n_jobs"}
         return [type(value).__name__, _plain(kept)]
     if isinstance(value, Mapping):
-        return sorted([str(name), _plain(own)] for name, own in value.items())
+        return sorted([str(name), _plain(item)] for name, item in value.items())
     if isinstance(value, (set, frozenset)):
         return sorted(map(repr, value))
     if isinstance(value, (list, tuple)):
-        return [_plain(own) for own in value]
+        return [_plain(item) for item in value]
     return repr(value)
 
 
 def run_trials(trials: Iterable[Trial], path: str | PathLike[str]) -> Iterator[Row]:
-    """The rows of a table, one for each trial, as soon as they are known.
+    """Run trials, and yield a row of a table for each, as soon as it is known.
 
-    The file at ``path`` has a line of JSON for each trial that was made, now or before; those
-    with the same settings and inputs are not made again.
+    The file at ``path`` has a line of JSON for each trial that was run, now or before; trials with
+    the same settings and inputs are not run again.
 
     >>> import tempfile
     >>> trial = Trial({"dice": 2}, digest("no input"), lambda: print("rolling") or {"mean": 7})
@@ -83,7 +85,7 @@ def run_trials(trials: Iterable[Trial], path: str | PathLike[str]) -> Iterator[R
         name = _name(trial.settings, trial.inputs)
         if name not in lines:
             line = {"settings": trial.settings, "inputs": trial.inputs, "found": trial.measure()}
-            # A line is read back as what it is written as, whatever types it was made of.
+            # The row has the same types as if it had been read from the file.
             lines[name] = json.loads(json.dumps(line))
             _write(path, lines.values())
         yield {**lines[name]["settings"], **lines[name]["found"]}
@@ -111,7 +113,7 @@ def _read(path: Path) -> dict[str, Row]:
 
 
 def _write(path: Path, lines: Iterable[Row]) -> None:
-    """Replace the file in one step, so that there never is half a line."""
+    """Replace the file atomically, so that it never has an incomplete line."""
     new = path.with_name(f".{path.name}.new")
     new.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
     new.replace(path)

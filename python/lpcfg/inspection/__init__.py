@@ -1,4 +1,4 @@
-"""What latent states stand for: annotated trees and explanations."""
+"""Inspection of latent states: annotated trees, and the typical words and rules of states."""
 
 from lpcfg.inspection.annotation import annotate_states, show_states
 from lpcfg.inspection.explanation import StateExplanation, explain_states

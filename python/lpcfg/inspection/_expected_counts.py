@@ -43,13 +43,13 @@ class ExpectedCounts:
         rules = self.grammar.binary_rules
         begins, states = self.latent.tensor_offsets(rules), self.latent.state_offsets
         values = self.latent.dense(rules).binary
-        places = np.flatnonzero(values)
-        rule = np.searchsorted(begins, places, side="right") - 1
+        positions = np.flatnonzero(values)
+        rule = np.searchsorted(begins, positions, side="right") - 1
         sizes = self.latent.states.astype(np.int64)[rules[rule]]
-        rest, right = np.divmod(places - begins[rule], sizes[:, 2])
+        rest, right = np.divmod(positions - begins[rule], sizes[:, 2])
         parent, left = np.divmod(rest, sizes[:, 1])
         rows = np.stack([parent, left, right], axis=1) + states[rules[rule]]
-        return rule, rows, values[places].astype(np.float64)
+        return rule, rows, values[positions].astype(np.float64)
 
     @cached_property
     def _children(self) -> scipy.sparse.csr_array:
@@ -79,10 +79,10 @@ class ExpectedCounts:
         latent, lexicon = self.latent, self.grammar.lexicon
         sizes = latent.states.astype(np.int64)[latent.ratio_symbols]
         begins = latent.ratio_offsets
-        place = np.arange(begins[-1]) + np.repeat(
+        index = np.arange(begins[-1]) + np.repeat(
             latent.state_offsets[latent.ratio_symbols] - begins[:-1], sizes
         )
-        ratios = np.add.reduceat(states[place] * latent.emission_ratios, begins[:-1])
+        ratios = np.add.reduceat(states[index] * latent.emission_ratios, begins[:-1])
         entries = lexicon.probabilities * ratios[latent.entry_ratios]
         # Emissions may have no entries, for which `reduceat` would not give zero.
         sums: Floats = np.diff(np.append(0.0, np.cumsum(entries))[lexicon.offsets])

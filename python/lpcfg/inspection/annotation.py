@@ -21,7 +21,7 @@ __all__ = ["annotate_states", "probabilistic_states", "show_states"]
 
 
 def probabilistic_states(grammar: Grammar) -> LatentStates:
-    """The latent states of a grammar; those of a spectral one, which have no meaning, are refused.
+    """The latent states of a grammar; an error for spectral grammars, whose states have no meaning.
 
     >>> probabilistic_states(Grammar.from_string("S -> 'go'"))
     Traceback (most recent call last):
@@ -41,7 +41,7 @@ def annotate_states(grammar: Grammar, treebank: Treebank, *, n_jobs: int = -1) -
     """The latent state of each node with the highest posterior probability, given its tree.
 
     The treebank must have the transform of the grammar's training trees. The states are -1 in trees
-    that have no probability under the grammar, as they have other symbols, rules or words.
+    that have the probability zero under the grammar, because of other symbols, rules or words.
 
     ``n_jobs``: the number of threads; -1 for one per core.
 
@@ -54,7 +54,7 @@ def annotate_states(grammar: Grammar, treebank: Treebank, *, n_jobs: int = -1) -
     """
     latent = probabilistic_states(grammar)
     bank, known = _with_symbols_of(grammar, treebank)
-    found = np.full(len(treebank.symbol), -1)
+    states = np.full(len(treebank.symbol), -1)
     chosen = np.flatnonzero(known)
     if len(chosen):
         bank = bank.subset(chosen)
@@ -65,8 +65,8 @@ def annotate_states(grammar: Grammar, treebank: Treebank, *, n_jobs: int = -1) -
             trees.parameters_of(latent)
         )
         nodes, _ = gather_trees(treebank.tree_offsets, chosen)
-        found[nodes] = np.where(posteriors.any(axis=1), posteriors.argmax(axis=1), -1)
-    return found
+        states[nodes] = np.where(posteriors.any(axis=1), posteriors.argmax(axis=1), -1)
+    return states
 
 
 def _with_symbols_of(grammar: Grammar, treebank: Treebank) -> tuple[Treebank, NDArray[np.bool_]]:
@@ -92,9 +92,9 @@ def _among(
 ) -> NDArray[np.bool_]:
     """Which of the wanted rows are among the other rows."""
     both = [np.append(left, right) for left, right in zip(wanted, rows, strict=True)]
-    place = distinct_rows(*both)[1]
+    row = distinct_rows(*both)[1]
     size = len(wanted[0])
-    among: NDArray[np.bool_] = np.isin(place[:size], place[size:])
+    among: NDArray[np.bool_] = np.isin(row[:size], row[size:])
     return among
 
 
@@ -103,10 +103,11 @@ def show_states(
 ) -> Treebank:
     """The treebank with states in the labels, as in ``NP[3]``; states of -1 are not shown.
 
-    Its trees are those before the transform; all labels of a unary chain show the state of the
+    Its trees are the trees before the transform; all labels of a unary chain show the state of the
     chain.
 
-    ``binary``: show the binarised trees instead, with the names of symbols as labels.
+    ``binary``: show the binarised trees instead, with the names of symbols as labels (default
+    False).
 
     >>> from lpcfg import Tree
     >>> tree = Tree.from_string("(ROOT (NP (DT a) (JJ big) (NN dog)) (VP (VBD barked)))")
@@ -117,7 +118,7 @@ def show_states(
     (ROOT[0] (NP^ROOT[2] (DT^NP[0] a) (@NP[JJ][1] (JJ^NP[0] big) (NN^NP[3] dog)))
         (VP+VBD^ROOT[1] barked))
     """
-    (symbol, state), place, _ = distinct_rows(treebank.symbol, states + 1)
+    (symbol, state), row, _ = distinct_rows(treebank.symbol, states + 1)
     symbols = []
     for old, number in zip(symbol.tolist(), (state - 1).tolist(), strict=True):
         whole = treebank.symbols[old]
@@ -125,4 +126,4 @@ def show_states(
             whole = Symbol((str(whole),), preterminal=whole.preterminal)
         suffix = f"[{number}]" if number >= 0 else ""
         symbols.append(whole._replace(labels=tuple(label + suffix for label in whole.labels)))
-    return replace(treebank, symbol=place.astype(np.uint32), symbols=tuple(symbols))
+    return replace(treebank, symbol=row.astype(np.uint32), symbols=tuple(symbols))

@@ -57,7 +57,7 @@ def _listed(items: Iterable[tuple[str, float]]) -> list[str]:
 
 
 def find_symbol(grammar: Grammar, name: str) -> tuple[int, list[str]]:
-    r"""The symbol with a name, or the most frequent one with that label, and all others with it.
+    r"""The symbol with a name, or the most frequent one with that label and the names of others.
 
     >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> find_symbol(grammar, "NP")
@@ -86,7 +86,7 @@ def explain_states(grammar: Grammar, name: str, limit: int = 5) -> list[StateExp
     """Describe the states of a symbol, the most frequent ones first.
 
     ``name``: the name of the symbol or its label, see :func:`find_symbol`.
-    ``limit``: the number of rules, of words and of contexts.
+    ``limit``: the largest number of rules, of words and of contexts (default 5).
 
     >>> from lpcfg import ClusteringEstimator, Treebank, embedded_trees
     >>> bank = Treebank.from_trees(embedded_trees())
@@ -97,24 +97,24 @@ def explain_states(grammar: Grammar, name: str, limit: int = 5) -> list[StateExp
     """
     number, _ = find_symbol(grammar, name)
     counts = ExpectedCounts(grammar)
-    own = np.arange(*counts.latent.state_offsets[number : number + 2])
-    priors = counts.states[own] / max(counts.states[own].sum(), np.finfo(float).tiny)
+    states = np.arange(*counts.latent.state_offsets[number : number + 2])
+    priors = counts.states[states] / max(counts.states[states].sum(), np.finfo(float).tiny)
     names = [str(symbol) for symbol in grammar.symbols]
     root = np.zeros(len(counts.states))
-    root[own] = priors
+    root[states] = priors
     average = counts.emissions(counts.subtree_states(root))
     explained = []
     for state in np.argsort(-priors, kind="stable").tolist():
-        root[own] = 0
-        root[own[state]] = 1
+        root[states] = 0
+        root[states[state]] = 1
         emissions = counts.emissions(counts.subtree_states(root))
         explained.append(
             StateExplanation(
                 name=f"{names[number]}[{state}]",
                 prior=float(priors[state]),
-                rules=_rules(counts, own[state], names, limit),
+                rules=_rules(counts, states[state], names, limit),
                 words=_typical_words(grammar, emissions, average, limit),
-                contexts=_contexts(counts, own[state], names, limit),
+                contexts=_contexts(counts, states[state], names, limit),
             )
         )
     return explained
@@ -124,8 +124,8 @@ def _rules(
     counts: ExpectedCounts, state: int, names: list[str], limit: int
 ) -> tuple[tuple[str, float], ...]:
     rule, states, values = counts.rules
-    own = states[:, 0] == state
-    totals = np.bincount(rule[own], values[own], minlength=len(counts.grammar.binary_rules))
+    rows = states[:, 0] == state
+    totals = np.bincount(rule[rows], values[rows], minlength=len(counts.grammar.binary_rules))
     children = counts.grammar.binary_rules[:, 1:].tolist()
     return tuple(
         (" ".join(names[child] for child in children[best]), float(totals[best]))
@@ -138,29 +138,31 @@ def _contexts(
 ) -> tuple[tuple[str, float], ...]:
     rule, states, values = counts.rules
     rules = counts.grammar.binary_rules
-    found = [("the root of a tree", float(counts.latent.roots[state]))]
+    contexts = [("the root of a tree", float(counts.latent.roots[state]))]
     for side in (1, 2):
-        own = states[:, side] == state
-        weights = counts.states[states[own, 0]] * values[own]
-        totals = np.bincount(rule[own], weights, minlength=len(rules))
+        rows = states[:, side] == state
+        weights = counts.states[states[rows, 0]] * values[rows]
+        totals = np.bincount(rule[rows], weights, minlength=len(rules))
         for best in _largest(totals, limit):
             parent, *children = (names[symbol] for symbol in rules[best].tolist())
             children[side - 1] = "_"
-            found.append((f"{parent} -> {' '.join(children)}", float(totals[best])))
+            contexts.append((f"{parent} -> {' '.join(children)}", float(totals[best])))
     total = max(float(counts.states[state]), np.finfo(float).tiny)
-    likeliest = sorted(found, key=lambda context: -context[1])[:limit]
-    return tuple((context, weight / total) for context, weight in likeliest if weight > 0)
+    most_probable = sorted(contexts, key=lambda context: -context[1])[:limit]
+    return tuple((context, weight / total) for context, weight in most_probable if weight > 0)
 
 
-def _typical_words(grammar: Grammar, found: Floats, average: Floats, limit: int) -> tuple[str, ...]:
+def _typical_words(
+    grammar: Grammar, emissions: Floats, average: Floats, limit: int
+) -> tuple[str, ...]:
     """Words more frequent than on average, by their terms of the Kullback-Leibler divergence."""
-    known = slice(len(grammar.lexicon.words))
-    ratio = np.divide(found, average, out=np.ones_like(found), where=average > 0)[known]
-    scores = found[known] * np.log(np.maximum(ratio, np.finfo(float).tiny))
+    words = slice(len(grammar.lexicon.words))
+    ratio = np.divide(emissions, average, out=np.ones_like(emissions), where=average > 0)[words]
+    scores = emissions[words] * np.log(np.maximum(ratio, np.finfo(float).tiny))
     return tuple(grammar.lexicon.words[word] for word in _largest(scores, limit))
 
 
 def _largest(values: NDArray[np.number], limit: int) -> list[int]:
-    """The positions of the largest values above zero."""
+    """The indices of the largest values above zero."""
     order = np.argsort(-values, kind="stable")[:limit]
-    return [int(place) for place in order if values[place] > 0]
+    return [int(index) for index in order if values[index] > 0]

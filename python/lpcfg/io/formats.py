@@ -1,7 +1,7 @@
 """The formats of models: how a kind of model is stored, in one file or in a folder of files.
 
-Each format is defined in the package of the class that it stores; :mod:`lpcfg.io.models` knows
-where.
+Each format is defined in the package of the class that it stores; :mod:`lpcfg.io.models` lists
+them.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ Document: TypeAlias = dict[str, Any]
 
 
 class Resources(TypedDict, total=False):
-    """What the parsers of a loaded model may use; see :class:`lpcfg.Parser`.
+    """Memory and threads for the parsers of a loaded model; see :class:`lpcfg.Parser`.
 
-    ``memory``: the number of bytes that the charts of a sentence may take.
+    ``memory``: the largest number of bytes for the charts of a sentence.
     ``n_jobs``: the number of threads, -1 for one on each core.
     """
 
@@ -37,13 +37,13 @@ class Resources(TypedDict, total=False):
 
 @dataclass(frozen=True)
 class FileFormat(Generic[Model]):
-    """Models that are stored in one file.
+    """The format of models that are stored in one file.
 
-    ``kind``: what the JSON document of such a file has as its ``"kind"``.
-    ``keys``: what else the document must have, with the types of the values.
-    ``pack``: gives the arrays and the document of a model.
-    ``unpack``: makes a model from an open file and its document; whatever ``ValueError`` or the
-    like it raises becomes a :class:`~lpcfg.errors.ModelFileError` with the path of the file.
+    ``kind``: the value of ``"kind"`` in the JSON document of such a file.
+    ``keys``: the other keys that the document must have, with the types of the values.
+    ``pack``: returns the arrays and the document of a model.
+    ``unpack``: builds a model from an open file and its document; an ``IndexError``, ``KeyError``,
+    ``TypeError`` or ``ValueError`` becomes a :class:`~lpcfg.errors.ModelFileError` with the path.
 
     >>> import numpy as np
     >>> numbers = FileFormat(
@@ -82,22 +82,22 @@ class FileFormat(Generic[Model]):
             raise ModelFileError(str(error), path=file.path) from error
 
     def from_bytes(self, data: bytes) -> Model:
-        """Read a model from what :meth:`to_bytes` returned."""
+        """Read a model from the bytes that :meth:`to_bytes` returned."""
         return self.load(ModelFile.from_bytes(data))
 
 
 @dataclass(frozen=True)
 class FolderFormat(Generic[Model]):
-    """Models that are stored in a folder: one file for themselves, others for their parts.
+    """The format of models that are stored in a folder: a main file, and files for their parts.
 
-    ``kind``: what the JSON document of the model's own file has as its ``"kind"``; that file is
-    called ``<kind>.lpcfg``.
-    ``keys``: what else the document must have, with the types of the values.
-    ``parts``: gives the models that are saved with a model, so that all of them can be checked
+    ``kind``: the value of ``"kind"`` in the JSON document of the main file, which is called
+    ``<kind>.lpcfg``.
+    ``keys``: the other keys that the document must have, with the types of the values.
+    ``parts``: returns the models that are saved with a model, so that all of them can be checked
     before the first is written.
-    ``write``: writes the parts of a model into an empty folder, and gives the arrays and the
-    document of the model's own file.
-    ``read``: makes a model from its own file, the document, and what its parsers may use.
+    ``write``: writes the parts of a model into an empty folder, and returns the arrays and the
+    document of the main file.
+    ``read``: builds a model from the main file, its document, and the resources of its parsers.
     """
 
     kind: str
@@ -108,18 +108,18 @@ class FolderFormat(Generic[Model]):
 
     @property
     def file_name(self) -> str:
-        """The name of the model's own file."""
+        """The name of the main file."""
         return f"{self.kind}.lpcfg"
 
     def save(self, model: Model, path: str | PathLike[str]) -> None:
-        """Write a model into a folder, a new or an empty one."""
+        """Write a model into a new or empty folder."""
         folder = make_folder(path)
         arrays, document = self.write(model, folder)
-        # This file last: without it the folder does not hold a model of this kind.
+        # The main file is written last: without it the folder is not a model of this kind.
         write_model_file(folder / self.file_name, arrays, {"kind": self.kind, **document})
 
     def load(self, file: ModelFile, resources: Resources) -> Model:
-        """Read a model, given its own file; the others are beside it."""
+        """Read a model, given its main file; the other files are in the same folder."""
         document = read_document(file, self.keys, kind=self.kind)
         try:
             return self.read(file, document, resources)
@@ -132,7 +132,7 @@ class FolderFormat(Generic[Model]):
 def make_folder(path: str | PathLike[str]) -> Path:
     """Make a folder for the files of a model, unless it exists and is empty.
 
-    Files that are in a folder already would become part of the model.
+    Files that already exist in a folder would become part of the model.
 
     >>> make_folder(".")
     Traceback (most recent call last):

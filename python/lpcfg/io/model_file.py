@@ -32,7 +32,7 @@ __all__ = [
 
 
 def open_model_file(path: str | PathLike[str]) -> ModelFile:
-    """Open a model file; what does not even begin like one is a :class:`NotAModelError`.
+    """Open a model file; a file without its header raises a :class:`NotAModelError`.
 
     >>> open_model_file("missing.lpcfg")
     Traceback (most recent call last):
@@ -47,7 +47,7 @@ def open_model_file(path: str | PathLike[str]) -> ModelFile:
 
 
 def is_model_file(path: str | PathLike[str]) -> bool:
-    """Whether a path is a file that begins like a model file, damaged or not.
+    """Whether a path is a file with the header of a model file, damaged or not.
 
     >>> is_model_file("missing.lpcfg")
     False
@@ -65,9 +65,9 @@ def write_model_file(
     arrays: Mapping[str, npt.NDArray[Any]],
     document: Mapping[str, object],
 ) -> None:
-    """Write a model file in one step: after an error, an existing file is as it was before.
+    """Write a model file atomically: after an error, an existing file is unchanged.
 
-    Equal contents give equal bytes, in whatever order the mappings are.
+    Equal contents give equal bytes, whatever the order of the mappings.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -106,10 +106,10 @@ def _as_json(document: Mapping[str, object]) -> str:
 def read_document(
     file: ModelFile, required: Mapping[str, type], kind: str | None = None
 ) -> dict[str, Any]:
-    """Return the JSON document of a file, once it is known to have values of the required types.
+    """Return the JSON document of a file, after checking the types of the required values.
 
-    The types are those of JSON: ``dict``, ``list``, ``str``, ``int``, ``float`` (any number) and
-    ``bool``. If a ``kind`` is given, the file must hold a model of that kind.
+    The types are JSON types: ``dict``, ``list``, ``str``, ``int``, ``float`` (any number) and
+    ``bool``. With a ``kind``, the file must hold a model of that kind.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -137,9 +137,9 @@ def read_document(
         )
     for key, expected in required.items():
         if not _is_a(document[key], expected):
-            found = type(document[key]).__name__
+            actual = type(document[key]).__name__
             raise ModelFileError(
-                f"{key!r} in the JSON document is of type {found}, expected {expected.__name__}",
+                f"{key!r} in the JSON document is of type {actual}, expected {expected.__name__}",
                 path=file.path,
             )
     return document
@@ -155,7 +155,7 @@ def with_article(kind: object) -> str:
 
 
 def pack_strings(name: str, strings: Sequence[str]) -> dict[str, npt.NDArray[Any]]:
-    """Return arrays that hold a list of strings: their UTF-8 in a row, and where each ends.
+    """Return arrays that hold a list of strings: their concatenated UTF-8, and where each ends.
 
     >>> pack_strings("words", ["a", "dog"])
     {'words.utf8': array([ 97, 100, 111, 103], dtype=uint8),
@@ -177,7 +177,7 @@ def pack_strings(name: str, strings: Sequence[str]) -> dict[str, npt.NDArray[Any
 
 
 def unpack_strings(file: ModelFile, name: str, count: int | None = None) -> tuple[str, ...]:
-    """Return the strings that :func:`pack_strings` has packed, checked against their number.
+    """Return the strings that :func:`pack_strings` has packed; ``count`` is their number.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -206,7 +206,7 @@ def unpack_strings(file: ModelFile, name: str, count: int | None = None) -> tupl
 
 
 def _is_a(value: object, kind: type) -> bool:
-    """Tell whether a JSON value is of a JSON type: true is not a number, and 1 is a float."""
+    """Whether a JSON value is of a JSON type: true is not a number, and 1 is a float."""
     if isinstance(value, bool):
         return kind is bool
     return isinstance(value, (int, float) if kind is float else kind)

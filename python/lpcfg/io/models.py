@@ -1,7 +1,7 @@
 """Load and save models of all kinds.
 
-Where the formats are is written down here as text, and they are imported when they are needed: the
-packages that define them import this one.
+The formats are listed here by the names of their modules, and imported when they are needed,
+because the packages that define them import this one.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ __all__ = ["FOLDER", "StoredModel", "check_savable", "examine", "load", "save"]
 
 Model = TypeVar("Model")
 
-#: The kind of a folder of model files, which are models of their own.
+#: The kind of a folder of separate model files.
 FOLDER = "folder of models"
 
-#: The formats by kinds of models: what the ``"kind"`` in the document of a file says.
+#: The formats by kinds of models: the ``"kind"`` in the document of a file.
 _FORMATS = {
     "grammar": "lpcfg.grammar._file:GRAMMAR_FORMAT",
     "tagger": "lpcfg.sequence._tagger_file:TAGGER_FORMAT",
@@ -35,7 +35,7 @@ _FORMATS = {
     "reranker": "lpcfg.reranking._file:RERANKER_FORMAT",
 }
 
-#: The kinds that are folders, each with a file of its own that is called ``<kind>.lpcfg``.
+#: The kinds that are folders, each with a main file that is called ``<kind>.lpcfg``.
 _FOLDER_KINDS = ("reranker", "ensemble")
 
 #: The kinds of models by their classes.
@@ -52,11 +52,11 @@ _KINDS = {
 
 @dataclass(frozen=True)
 class StoredModel:
-    """A model on the disk: of what kind it is, and its files, opened and validated.
+    """A model on disk: its kind, and its files, opened and validated.
 
     ``path``: the file or the folder.
     ``kind``: the kind of model, or :data:`FOLDER` for a folder of model files.
-    ``files``: the file; of rerankers and ensembles their own one, of other folders all.
+    ``files``: the file; the main file of a reranker or an ensemble; all files of other folders.
 
     >>> examine("english").kind
     'grammar'
@@ -68,7 +68,7 @@ class StoredModel:
 
     @property
     def provenance(self) -> dict[str, Any]:
-        """Where the model comes from, without loading the rest of it; empty if it does not say.
+        """The provenance of the model, without loading the rest of it; empty if there is none.
 
         >>> examine("english").provenance["transform"]["binarize"]
         'right'
@@ -79,7 +79,7 @@ class StoredModel:
     def load(self, **resources: Unpack[Resources]) -> Any:  # noqa: ANN401 - as load
         """Load the model; a folder of models gives a list.
 
-        ``resources``: what the parsers of rerankers and ensembles may use.
+        ``resources``: memory and threads for the parsers of rerankers and ensembles.
 
         >>> len(examine("english").load().symbols) > 100
         True
@@ -90,13 +90,13 @@ class StoredModel:
             raise ModelFileError(
                 f"holds {with_article(self.kind)}, which cannot be loaded", path=self.path
             )
-        found = _resolve(_FORMATS[self.kind])
+        model_format = _resolve(_FORMATS[self.kind])
         if self.kind in _FOLDER_KINDS:
-            return found.load(self.files[0], resources)
-        return found.load(self.files[0])
+            return model_format.load(self.files[0], resources)
+        return model_format.load(self.files[0])
 
     def parts(self, *kinds: str) -> list[StoredModel]:
-        """The models of a folder one by one, all of them of the given kinds, if any are given.
+        """The models of a folder one by one; with ``kinds``, all must be of one of these kinds.
 
         >>> len(examine("english").parts("grammar"))
         1
@@ -108,7 +108,7 @@ class StoredModel:
         return parts
 
     def expect(self, *kinds: str) -> None:
-        """Raise a :class:`~lpcfg.errors.ModelFileError` unless the model is of one of some kinds.
+        """Raise a :class:`~lpcfg.errors.ModelFileError` unless the model is of one of the kinds.
 
         >>> examine("english").expect("tagger")
         Traceback (most recent call last):
@@ -120,7 +120,7 @@ class StoredModel:
 
 
 def examine(path: str | PathLike[str]) -> StoredModel:
-    """Find out what a path holds: the one place where files and folders are looked at.
+    """Open a path and determine its kind of model, without loading the model.
 
     A name that is not a path is looked up among the models that come with the package.
 
@@ -132,8 +132,8 @@ def examine(path: str | PathLike[str]) -> StoredModel:
     if not path.is_dir():
         return _stored_file(path, open_model_file(path))
     for kind in _FOLDER_KINDS:
-        if (own := path / f"{kind}.lpcfg").is_file():
-            return StoredModel(path, kind, (open_model_file(own),))
+        if (main_file := path / f"{kind}.lpcfg").is_file():
+            return StoredModel(path, kind, (open_model_file(main_file),))
     files = tuple(_model_files(path))
     if not files:
         raise NotAModelError("there are no model files in this folder", path=path)
@@ -150,11 +150,11 @@ def _stored_file(path: Path, file: ModelFile) -> StoredModel:
 
 
 def _existing(path: str | PathLike[str]) -> Path:
-    found = Path(path)
-    if not found.exists():
+    file = Path(path)
+    if not file.exists():
         embedded: dict[str, Path] = _resolve("lpcfg.datasets.embedded:embedded_models")()
-        return embedded.get(str(path), found)
-    return found
+        return embedded.get(str(path), file)
+    return file
 
 
 def _model_files(folder: Path) -> list[ModelFile]:
@@ -166,7 +166,7 @@ def _model_files(folder: Path) -> list[ModelFile]:
         try:
             files.append(open_model_file(path))
         except NotAModelError:
-            # It was a model once, and the others would be used without it.
+            # A damaged model must not be ignored: the others would be used without it.
             if path.suffix == ".lpcfg":
                 raise ModelFileError(
                     "this is no model file; remove it or train it again", path=path
@@ -183,13 +183,13 @@ def load(path: str | PathLike[str], expected: type[Model]) -> Model: ...
 
 
 def load(path: str | PathLike[str], expected: type[Model] | None = None) -> Model | Any:
-    r"""Load whatever a path holds: a grammar, tagger, HMM, language model, ensemble or reranker.
+    r"""Load a model of any kind: a grammar, tagger, HMM, language model, ensemble or reranker.
 
     ``path``: a file or a folder that :func:`save` or a command wrote, or the name of a model that
     comes with the package (``"english"``). A folder of model files gives a list of models.
-    ``expected``: the class that the model must have, if only one will do.
+    ``expected``: the class that the model must have; None (the default) for any.
 
-    To parse with what a path holds, use :meth:`lpcfg.Parser.load`.
+    To load a parser, use :meth:`lpcfg.Parser.load`.
 
     >>> import tempfile, pathlib
     >>> from lpcfg import Grammar
@@ -211,8 +211,8 @@ def save(model: object, path: str | PathLike[str]) -> None:
 
     A grammar, tagger, hidden Markov model or language model becomes a file, and an existing file is
     replaced once everything is written. An ensemble, a reranker or a list of models becomes a
-    folder, which must be new or empty. Of a :class:`~lpcfg.Parser`, the grammars are saved: its
-    options are chosen when it is loaded; and of a fitted estimator, its grammar.
+    folder, which must be new or empty. For a :class:`~lpcfg.Parser`, only the grammars are saved:
+    its options are chosen when it is loaded. For a fitted estimator, its grammar is saved.
 
     >>> import tempfile, pathlib
     >>> from lpcfg import Ensemble, Grammar, Parser
@@ -243,14 +243,14 @@ def check_savable(model: object) -> None:
     if isinstance(model, Sequence) and not isinstance(model, str):
         parts = model
     else:
-        found = _format_of(model)
-        parts = found.parts(model) if isinstance(found, FolderFormat) else ()
+        model_format = _format_of(model)
+        parts = model_format.parts(model) if isinstance(model_format, FolderFormat) else ()
     for part in parts:
         check_savable(part)
 
 
 def _stored_part(model: object) -> object:
-    """What is saved of a parser or of a fitted estimator: its grammar or its grammars."""
+    """The object to save: the grammar or grammars of a parser or of a fitted estimator."""
     if _kind_of(type(model)) is not None:
         return model
     grammars = getattr(model, "grammars", None)
@@ -263,8 +263,8 @@ def _format_of(model: object) -> FileFormat[Any] | FolderFormat[Any]:
     kind = _kind_of(type(model))
     if kind is None:
         raise InputError(f"a {type(model).__name__} cannot be saved as a model")
-    found: FileFormat[Any] | FolderFormat[Any] = _resolve(_FORMATS[kind])
-    return found
+    model_format: FileFormat[Any] | FolderFormat[Any] = _resolve(_FORMATS[kind])
+    return model_format
 
 
 def _kind_of(model: type) -> str | None:

@@ -1,4 +1,4 @@
-"""Language models with latent states."""
+"""Language models with latent states: the aggregate bigram model, by EM and by pivots."""
 
 from lpcfg.lm.aggregate_bigram import AggregateBigram
 from lpcfg.lm.aggregate_pivot import PivotOptions

@@ -24,7 +24,7 @@ def _unpack(file: ModelFile, document: Document) -> AggregateBigram:
     states = file.array("states", np.float32, (len(words) + 1, None))
     factors = Factors(states, file.array("words", np.float32, states.shape))
     for values in factors:
-        # A sum shows a value that is not finite, too.
+        # The sum is finite only if all values are.
         if not (np.isfinite(values.sum()) and values.min(initial=0) >= 0 and values.size):
             raise InputError("probabilities must be positive numbers")
     model = AggregateBigram(states.shape[1], min_count=document["min_count"])

@@ -26,13 +26,14 @@ METHODS: tuple[Method, ...] = get_args(Method)
 
 @dataclass
 class AggregateBigram:
-    """P(word | last word) = sum over states of P(state | last word) P(word | state).
+    """The aggregate bigram model (Saul & Pereira 1997): bigrams with latent states.
 
-    Saul & Pereira (1997); by EM, or by the pivot method of Cohen & Collins (2014).
+    P(word | last word) = sum over states of P(state | last word) P(word | state). It is estimated
+    by EM, or by the pivot method of Cohen & Collins (2014).
 
     ``n_states``: the number of latent states.
     ``min_count``: words seen less often are unknown words; default 2.
-    ``symmetry_breaking``: how much random starts of EM differ from the unigram model; default 1.
+    ``symmetry_breaking``: how far random starts of EM differ from the unigram model; default 1.
     Large values give uniformly random starts.
     ``restarts``: the number of random starts, of which the one with the best held-out likelihood,
     or training likelihood, is kept; default 1.
@@ -42,7 +43,8 @@ class AggregateBigram:
     ``n_jobs``: the number of threads, -1 (the default) for one on each core; the result does not
     depend on it.
     ``random_state``: the seed; the same seed gives the same model; default 0.
-    ``progress``: wraps the iterations, for a progress bar; by default there is none.
+    ``progress``: a function that wraps the iterations, for a progress bar; by default ``iter``,
+    which shows none.
 
     After :meth:`fit`, ``vocabulary_`` has the words and ``factors_`` the probabilities.
 
@@ -65,7 +67,7 @@ class AggregateBigram:
     progress: Callable[[Iterable[int]], Iterable[int]] = iter
 
     vocabulary_: Vocabulary = field(init=False, repr=False, compare=False)
-    #: P(state | word) as rows, and P(word | state) as columns; the first row is of unknown words.
+    #: P(state | word) as rows, and P(word | state) as columns; the first row is for unknown words.
     factors_: Factors = field(init=False, repr=False, compare=False)
     #: The number of iterations of EM after which the parameters were taken.
     iterations_: int = field(init=False, repr=False, compare=False)
@@ -91,7 +93,7 @@ class AggregateBigram:
         self.vocabulary_ = Vocabulary.from_corpus(corpus, self.min_count)
         counts = self.vocabulary_.count_bigrams(corpus)
         if not counts.nnz:
-            raise InputError("the corpus has no two words in a row to learn from")
+            raise InputError("the corpus has no bigrams to train on")
         stopping = Stopping(self.max_iterations, self.tolerance, self.patience)
         known = None if held_out is None else self._known_bigrams(held_out)
         best: Refinement | None = None
@@ -99,8 +101,8 @@ class AggregateBigram:
             if method == "pivot":
                 best = Refinement(start)
                 continue
-            found = refine(counts, start, stopping, known, self.n_jobs, self.progress)
-            best = found if best is None or found.score > best.score else best
+            refined = refine(counts, start, stopping, known, self.n_jobs, self.progress)
+            best = refined if best is None or refined.score > best.score else best
         assert best is not None
         self.factors_, self.iterations_ = best.factors, best.iterations
         self.log_likelihoods_ = best.log_likelihoods
@@ -130,9 +132,9 @@ class AggregateBigram:
         return table
 
     def perplexity(self, corpus: Corpus) -> float:
-        """The exponential of minus the mean log-probability of words, unknown ones left out.
+        """The exponential of minus the mean log-probability of the known words.
 
-        The first word of each text is not scored either.
+        Unknown words, and the first word of each text, are not scored.
 
         >>> model = AggregateBigram(1).fit(["a rose is a rose is a rose".split()])
         >>> round(model.perplexity([["a", "rose", "is", "an", "iris"]]), 3)
@@ -141,7 +143,7 @@ class AggregateBigram:
         return math.exp(-self.score(corpus))
 
     def score(self, corpus: Corpus) -> float:
-        """The mean log-probability of words, unknown ones left out: the higher, the better.
+        """The mean log-probability of the known words: the higher, the better.
 
         >>> model = AggregateBigram(1).fit(["a rose is a rose is a rose".split()])
         >>> round(model.score([["a", "rose", "is", "an", "iris"]]), 3)

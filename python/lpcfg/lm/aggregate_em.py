@@ -20,7 +20,7 @@ Floats = NDArray[np.float32]
 
 
 class Factors(NamedTuple):
-    """The parameters, a row for each word: P(state | word), and P(word | state) of what follows.
+    """The parameters, with a row for each word: P(state | word) and P(next word | state).
 
     Rows of ``states`` and columns of ``words`` add up to one.
 
@@ -33,7 +33,7 @@ class Factors(NamedTuple):
 
 
 def pair_counts(counts: scipy.sparse.csr_array, n_jobs: int) -> PairCounts:
-    """Counts of pairs as the core works on them.
+    """Counts of pairs as an object of the core.
 
     >>> counts = scipy.sparse.csr_array(np.ones((1, 1)))
     >>> pair_counts(counts, n_jobs=1).log_likelihood(*(np.ones((1, 1), np.float32),) * 2)
@@ -54,7 +54,7 @@ def random_start(
     symmetry_breaking: float,
     generator: np.random.Generator,
 ) -> Factors:
-    """Parameters near those of the unigram model: each times 1 + ``symmetry_breaking`` * random.
+    """The parameters of the unigram model, each times 1 + ``symmetry_breaking`` * random.
 
     >>> counts = scipy.sparse.csr_array(np.array([[0.0, 3], [1, 0]]))
     >>> random_start(counts, 1, 0.5, np.random.default_rng(0)).words.round(2)
@@ -71,12 +71,12 @@ def random_start(
 
 @dataclass(frozen=True)
 class Stopping:
-    """When EM stops.
+    """The stopping criteria of EM.
 
-    ``max_iterations``: the maximal number of iterations.
+    ``max_iterations``: the largest number of iterations.
     ``tolerance``: without held-out words, EM stops when an iteration improves the log-likelihood
     per word by less.
-    ``patience``: with held-out words, EM stops after this many iterations without a new best.
+    ``patience``: with held-out words, EM stops after this number of iterations without a new best.
 
     >>> Stopping(max_iterations=5).patience
     3
@@ -107,7 +107,7 @@ class Refinement:
 
     @property
     def score(self) -> float:
-        """The best log-likelihood, to compare starts by.
+        """The best log-likelihood, for the comparison of random starts.
 
         >>> one = np.ones((1, 1), np.float32)
         >>> Refinement(Factors(one, one), held_out=[-3.0, -2.0, -4.0]).score
@@ -124,12 +124,12 @@ def refine(
     n_jobs: int = 1,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> Refinement:
-    """Run EM from a start; with held-out words, keep the iteration that is best on them.
+    """Run EM from initial parameters; with held-out words, keep the iteration best on them.
 
     >>> counts = scipy.sparse.csr_array(np.array([[0.0, 3], [1, 0]]))
     >>> start = random_start(counts, 2, 1.0, np.random.default_rng(0))
-    >>> found = refine(counts, start, Stopping(200, tolerance=1e-9))
-    >>> (found.factors.states @ found.factors.words.T).round(2)
+    >>> refined = refine(counts, start, Stopping(200, tolerance=1e-9))
+    >>> (refined.factors.states @ refined.factors.words.T).round(2)
     array([[0., 1.],
            [1., 0.]], dtype=float32)
     """

@@ -22,10 +22,10 @@ class PivotOptions:
 
     ``dimensions``: the dimensions of the representation of words, beyond the number of states;
     default 8.
-    ``kappa``: is added to the counts of words that scale the representation; default 50. Larger
-    values give rare words less influence.
-    ``anchor_share``: anchors must be at least this often seen, as a fraction of the mean count of a
-    state; default 0.02.
+    ``kappa``: added to the counts of words that scale the representation; default 50. Larger values
+    give rare words less influence.
+    ``anchor_share``: the smallest count of an anchor, as a fraction of the mean count of a state;
+    default 0.02.
     ``smoothing``: the weight of the unigram model in P(word | state); default 0.1.
     ``backoff``: the weight of P(state) in the estimate of P(state | word), as a count of words;
     default 30. Larger values keep rare words from being fitted too closely.
@@ -73,43 +73,44 @@ def pivot_start(
         candidates = frequency >= max(options.anchor_share * frequency.sum() / states, 1)
         if not candidates.any():
             candidates = frequency == frequency.max()
-        found = decompose_by_anchors(points, frequency, states, candidates, n_jobs)
+        anchored = decompose_by_anchors(points, frequency, states, candidates, n_jobs)
     words = np.tile(unigram[:, None], states)
     prior = np.zeros(states)
-    prior[: len(found.prior)] = found.prior
-    given_state = found.posterior * unigram[:, None] / found.prior
-    words[:, : len(found.prior)] *= options.smoothing
-    words[:, : len(found.prior)] += (1 - options.smoothing) * given_state
+    prior[: len(anchored.prior)] = anchored.prior
+    given_state = anchored.posterior * unigram[:, None] / anchored.prior
+    words[:, : len(anchored.prior)] *= options.smoothing
+    words[:, : len(anchored.prior)] += (1 - options.smoothing) * given_state
     of_states = np.tile(prior, (len(unigram), 1)).astype(np.float32)
     of_words = words.astype(np.float32)
     pairs = pair_counts(counts, n_jobs)
     before = counts.sum(axis=1)[:, None]
-    own = np.divide(before, before + options.backoff, out=np.zeros(before.shape), where=before > 0)
-    # What is maximised, the likelihood with Dirichlet priors, is concave in these parameters alone:
-    # wherever one starts, there is no other maximum to end in.
+    total = before + options.backoff
+    weight = np.divide(before, total, out=np.zeros(before.shape), where=before > 0)
+    # The objective, the likelihood with Dirichlet priors, is concave in these parameters alone, so
+    # there are no local optima.
     for _ in range(options.iterations):
         of_states, _, _ = pairs.step(of_states, of_words, update_seconds=False)
-        of_states = (own * of_states + (1 - own) * prior).astype(np.float32)
+        of_states = (weight * of_states + (1 - weight) * prior).astype(np.float32)
     return Factors(of_states, of_words)
 
 
 def _mean_histories(
     counts: scipy.sparse.csr_array, dimensions: int, kappa: float, seed: int
 ) -> NDArray[np.float64]:
-    """The mean representation, by canonical correlation analysis, of what precedes each word."""
+    """The mean representation, by canonical correlation analysis, of the words before each word."""
     pairs = counts.astype(np.float64)
     before, after = pairs.sum(axis=1), pairs.sum(axis=0)
-    # Words that were never seen have no pairs for an infinite scale to spoil.
+    # The lower bound avoids infinite scales of words that never occur.
     scales = [1 / np.sqrt(np.maximum(sums + kappa, 1)) for sums in (before, after)]
     scaled = scipy.sparse.diags_array(scales[0]) @ pairs @ scipy.sparse.diags_array(scales[1])
     rank = min(dimensions + 1, counts.shape[0])
-    # Loading scikit-learn takes longer than all other modules, which only training should cost. It
-    # is loaded before threads are limited: a library that is loaded later would use all of them.
+    # scikit-learn is slow to import, and only training needs it. It is imported before threads are
+    # limited: a library that is loaded later would use all of them.
     from sklearn.utils.extmath import randomized_svd
 
     with one_thread():
         left, _, _ = randomized_svd(scaled, rank, n_iter=4, random_state=seed)
-    # The first direction is that of the frequencies, nearly constant after scaling.
+    # The first direction represents the frequencies; it is nearly constant after scaling.
     representation = left[:, 1:] * (np.sqrt(pairs.sum()) * scales[0])[:, None]
     means: NDArray[np.float64] = (pairs.T @ representation) / np.maximum(after, 1)[:, None]
     return means

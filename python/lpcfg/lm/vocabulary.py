@@ -25,7 +25,7 @@ UNKNOWN = 0
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words that a language model knows, numbered from 1; 0 stands for all others.
+    """The vocabulary of a language model: words numbered from 1; 0 stands for unknown words.
 
     >>> vocabulary = Vocabulary(("a", "dog"))
     >>> vocabulary.encode(["a", "cat"])
@@ -36,7 +36,7 @@ class Vocabulary:
 
     @classmethod
     def from_corpus(cls, corpus: Corpus, min_count: int = 1) -> Vocabulary:
-        """The words with at least ``min_count`` occurrences, in order of their first one.
+        """The words with at least ``min_count`` occurrences, in order of first occurrence.
 
         >>> Vocabulary.from_corpus(["a dog saw a cat".split()], min_count=2).words
         ('a',)
@@ -79,6 +79,6 @@ class Vocabulary:
         firsts = np.concatenate([np.zeros(0, np.int64), *(words[:-1] for words in encoded)])
         seconds = np.concatenate([np.zeros(0, np.int64), *(words[1:] for words in encoded)])
         ones = np.ones(len(firsts), dtype=np.float32)
-        # Equal pairs are added up on the way from coordinates to rows.
+        # The conversion to CSR adds the counts of equal pairs.
         pairs = scipy.sparse.coo_array((ones, (firsts, seconds)), shape=(len(self), len(self)))
         return pairs.tocsr()

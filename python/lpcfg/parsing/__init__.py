@@ -1,4 +1,4 @@
-"""Parsers: sentences in, trees with probabilities out."""
+"""Parsers: the chart parser, ensembles, the span decoder, and their results and options."""
 
 from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.ensemble import Ensemble

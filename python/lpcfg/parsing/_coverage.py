@@ -1,7 +1,8 @@
-"""Maximal coverage: the tree that has most in common with several parses (Narayan & Cohen 2015).
+"""Maximal coverage: the tree with most brackets in common with several parses.
 
 With the marginals of the parses it is maximal marginal coverage, with their trees maximal tree
-coverage. Each bracket has a cost, so that what is maximised is close to the expected F1.
+coverage (Narayan & Cohen 2015). Each bracket has a cost, so that the objective is close to the
+expected F1.
 """
 
 from __future__ import annotations
@@ -29,10 +30,11 @@ Chain = tuple[str, ...]
 class Coverage:
     """The gain of each labelled span of a sentence: its probability minus the cost of a bracket.
 
-    Probabilities are those of a ``table``, and ``trees`` are those of the parses. A tree may have
-    the labels of the table and, over the same words, such chains of labels as one of ``trees`` has
-    there: which of two probable labels is above, and whether both can be, only they can tell. Its
-    root is that of one of them. ``tags`` are the labels of preterminals.
+    ``table`` has the probabilities, ``trees`` are the trees of the parses, and ``tags`` are the
+    labels of preterminals. A tree may have any label of the table over a span. It may have several
+    labels over the same words only as a unary chain of one of ``trees``, because the table has
+    neither the order of labels nor whether they occur together. Its root is the root of one of
+    ``trees``.
     """
 
     table: MarginalTable
@@ -63,31 +65,31 @@ class Coverage:
         ]
         chains = dict.fromkeys(chain for tree in self.trees for chain in _chains(tree, length))
         for start, end, labels in chains:
-            known = (self.probabilities.get((label, start, end), 0.0) for label in labels)
-            rows.append((start, end, labels, sum(known) - BRACKET_COST * len(labels)))
-        starts, ends, found, scores = zip(*rows, strict=True)
-        # Zero is no bracket, which the whole sentence cannot have; a bare tag is an empty chain
-        # with a number of its own.
+            expected = sum(self.probabilities.get((label, start, end), 0.0) for label in labels)
+            rows.append((start, end, labels, expected - BRACKET_COST * len(labels)))
+        starts, ends, row_chains, scores = zip(*rows, strict=True)
+        # Label 0 is no bracket, which the whole sentence cannot have; an empty chain, as over a
+        # sentence of one bare tag, has another number.
         numbers: dict[Chain, int] = {}
-        number = [numbers.setdefault(chain, len(numbers) + 1) for chain in found]
-        return SpanScores(length, starts, ends, number, scores), [(), *numbers]
+        label = [numbers.setdefault(chain, len(numbers) + 1) for chain in row_chains]
+        return SpanScores(length, starts, ends, label, scores), [(), *numbers]
 
     def best_tags(self) -> list[str]:
         """The most probable tag of each word."""
         words = self.table[self.table["end"] - self.table["start"] == 1]
         rows = words[np.isin(words["label"], list(self.tags))]
         rows = rows[np.argsort(rows["probability"], kind="stable")]
-        # Of several for one word the last and most probable stays.
+        # Of several tags of one word, the last and most probable is kept.
         best = dict(zip(rows["start"].tolist(), rows["label"].tolist(), strict=True))
-        return [best.get(place, tag) for place, tag in enumerate(self.trees[0].tags())]
+        return [best.get(position, tag) for position, tag in enumerate(self.trees[0].tags())]
 
 
 def _chains(tree: Tree, length: int) -> Iterator[tuple[int, int, Chain]]:
-    """Several labels over the same words of a tree, and those over all words, without tags."""
-    found: dict[tuple[int, int], list[str]] = {(0, length): []}
+    """The chains of several labels over the same words, and the chain over all words."""
+    chains: dict[tuple[int, int], list[str]] = {(0, length): []}
     for label, start, end in tree.spans():
-        found.setdefault((start, end), []).append(label)
-    for (start, end), labels in found.items():
+        chains.setdefault((start, end), []).append(label)
+    for (start, end), labels in chains.items():
         if len(labels) > 1 or end - start == length:
             yield start, end, tuple(labels)
 
@@ -102,8 +104,8 @@ def maximal_coverage_trees(sentences: Sequence[Coverage], n_jobs: int = -1) -> l
     (S (NP (PRP it)) (VP (VBD rained)))
     """
     scores = [coverage.scores() for coverage in sentences]
-    found = decode_spans([own for own, _ in scores], n_jobs=n_jobs)
+    decoded = decode_spans([span_scores for span_scores, _ in scores], n_jobs=n_jobs)
     return [
         tree.tree(chains, coverage.trees[0].words(), coverage.best_tags())
-        for tree, (_, chains), coverage in zip(found, scores, sentences, strict=True)
+        for tree, (_, chains), coverage in zip(decoded, scores, sentences, strict=True)
     ]

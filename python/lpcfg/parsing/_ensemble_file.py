@@ -24,7 +24,7 @@ def _parts(ensemble: Ensemble) -> list[object]:
 
 
 def _saved(member: BaseParser) -> object:
-    """What is saved of a member: of a parser its grammars, in a folder even if there is but one."""
+    """The object to save for a member: the list of grammars of a parser, other members whole."""
     parser = _parser_of(member)
     return member if parser is None else parser.grammars
 
@@ -54,10 +54,10 @@ def _read(file: ModelFile, document: Document, resources: Resources) -> Ensemble
     members: list[BaseParser] = []
     for member in document["members"]:
         match member:
-            # Names lead into the folder and nowhere else.
-            case {"folder": str(name), "options": dict(own)} if name.isdecimal():
+            # Only names inside the folder of the ensemble are allowed.
+            case {"folder": str(name), "options": dict(options)} if name.isdecimal():
                 folder = Path(file.path).parent / name
-                members.append(load_parser(folder, **resources, **_read_options(own)))
+                members.append(load_parser(folder, **resources, **_read_options(options)))
             case _:
                 raise ModelFileError(f"not a folder with options: {member!r}", path=file.path)
     return Ensemble(members, combine=document["combine"], weights=document["weights"], **resources)

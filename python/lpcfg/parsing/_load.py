@@ -1,4 +1,4 @@
-"""Load what parses from a path: a parser, an ensemble or a reranker."""
+"""Load a parser, an ensemble or a reranker from a path."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def load_parser(
     n_jobs: int = -1,
     **options: Unpack[ParserOptions],
 ) -> BaseParser:
-    """What :meth:`lpcfg.Parser.load` gives.
+    """Load a parser, as :meth:`lpcfg.Parser.load` does.
 
     >>> load_parser("missing.lpcfg")
     Traceback (most recent call last):

@@ -1,4 +1,4 @@
-"""Sentences as parsers take them: checked, and as columns of numbers for the core."""
+"""The input of parsers: checked sentences, and their columns of numbers for the core."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ _NO_TAG = 2**32 - 1
 
 
 class Sentence(NamedTuple):
-    """A sentence that can be parsed: tags or words or both, equally many, at least one."""
+    """A sentence that can be parsed: tags, words or both, of the same length and not empty."""
 
     tags: list[str | None] | None
     words: list[str] | None
 
     @property
     def tokens(self) -> list[str]:
-        """The words of its tree: its own or, if there are none, its tags."""
+        """The words of its tree: the words of the sentence or, without words, its tags."""
         if self.words is not None:
             return self.words
-        # Without words, all tags are there.
+        # Without words, no tag is missing.
         return [tag for tag in self.tags or () if tag is not None]
 
 
 def check_sentences(
     tags: Iterable[Tags] | None, words: Iterable[Sequence[str]] | None
 ) -> Iterator[Sentence]:
-    """Sentences from their tags, their words or both, lazily; one that cannot be is an error.
+    """Sentences from their tags, their words or both, checked lazily.
 
-    That neither is given is an error at once.
+    If there are neither tags nor words, the error is raised at once.
     """
     if tags is None and words is None:
         raise InputError("give the tags of the sentences, their words, or both")
@@ -60,11 +60,11 @@ def _checked_sentences(
         )
         yield from (_checked(*pair, row) for row, pair in enumerate(pairs))
         return
-    for row, (own_tags, own_words) in enumerate(zip_longest(tags, words)):
-        if own_tags is None or own_words is None:
-            missing = "tags" if own_tags is None else "words"
+    for row, (sentence_tags, sentence_words) in enumerate(zip_longest(tags, words)):
+        if sentence_tags is None or sentence_words is None:
+            missing = "tags" if sentence_tags is None else "words"
             raise InputError(f"sentence {row + 1}: there are no {missing} for it", argument=missing)
-        yield _checked(own_tags, own_words, row)
+        yield _checked(sentence_tags, sentence_words, row)
 
 
 def _checked(tags: Tags | None, words: Sequence[str] | None, row: int) -> Sentence:
@@ -96,10 +96,10 @@ def _tokens(name: str, tokens: Tags | None, row: int, gaps: bool = False) -> lis
             argument=name,
         )
     listed = list(tokens)
-    for place, token in enumerate(listed):
+    for position, token in enumerate(listed):
         if not isinstance(token, str) and not (gaps and token is None):
             raise InputError(
-                f"sentence {row + 1}, token {place + 1} must be a string, not {token!r}",
+                f"sentence {row + 1}, token {position + 1} must be a string, not {token!r}",
                 argument=name,
             )
     return listed
@@ -111,19 +111,19 @@ class SentenceColumns(NamedTuple):
     offsets: NDArray[np.int64]
     words: NDArray[np.uint32] | None
     tags: NDArray[np.uint32] | None
-    #: The words as they are written, if the model has features of them.
+    #: The spellings of the words, if the model has features of words.
     spellings: list[str] | None
 
 
 def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence], done: int) -> SentenceColumns:
     """The ids that a grammar has for words and tags; errors count the ``done`` sentences before."""
-    # Either all sentences have words (or tags), or none has.
+    # Either all sentences have words, or none; the same holds for tags.
     encode = grammar.lexicon.encode
     words = [encode(s.words, s.tags) for s in sentences if s.words is not None]
     tags = [
-        _tag_id(grammar, tag, done + row, place)
+        _tag_id(grammar, tag, done + row, position)
         for row, sentence in enumerate(sentences)
-        for place, tag in enumerate(sentence.tags or ())
+        for position, tag in enumerate(sentence.tags or ())
     ]
     spellings = None
     if grammar.crf_weights is not None:
@@ -141,15 +141,15 @@ def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence], done: int)
     )
 
 
-def _tag_id(grammar: Grammar, tag: str | None, row: int, place: int) -> int:
+def _tag_id(grammar: Grammar, tag: str | None, row: int, position: int) -> int:
     if tag is None:
         return _NO_TAG
-    found = grammar.tag_ids.get(tag)
-    if found is not None:
-        return found
+    identity = grammar.tag_ids.get(tag)
+    if identity is not None:
+        return identity
     near = get_close_matches(tag, grammar.tag_ids, n=3, cutoff=0.0)
     raise InputError(
-        f"sentence {row + 1}, token {place + 1}: the grammar has no tag {tag!r}; "
-        f"the nearest it has are {', '.join(map(repr, near))}",
+        f"sentence {row + 1}, token {position + 1}: the grammar has no tag {tag!r}; "
+        f"its most similar tags are {', '.join(map(repr, near))}",
         argument="tags",
     )

@@ -1,4 +1,4 @@
-"""The base class of everything that parses sentences."""
+"""The base class of all parsers."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from lpcfg.treebank.tree import Tree
 
 __all__ = ["BATCH", "BaseParser", "Tags"]
 
-#: Sentences that are parsed at once: enough to keep all threads busy, few enough to stream.
+#: The default number of sentences of a batch: enough to keep all threads busy.
 BATCH = 256
 
 
 class BaseParser(ABC):
-    """The base class of parsers: :class:`~lpcfg.Parser`, ensembles, rerankers and your own.
+    """The base class of parsers: :class:`~lpcfg.Parser`, ensembles, rerankers and custom parsers.
 
-    To write a parser of your own, inherit from this class and define two things:
+    To write a custom parser, inherit from this class and define two things:
 
-    - :attr:`grammar`, a grammar whose ``cleaning`` says how gold trees are cleaned before they are
-      compared with the parser's, and whose ``tags`` are those that words may have;
+    - :attr:`grammar`, a grammar whose ``cleaning`` is applied to gold trees before they are
+      compared with parses, and whose ``tags`` are the tags that words may have;
     - :meth:`analyze_many`, a generator that yields a :class:`~lpcfg.Parse` for each sentence, in
-      their order. Of its arguments, ``tags``, ``words`` or both are given. With ``marginals``, its
-      parses must have :attr:`~lpcfg.Parse.marginals`; with ``candidates`` above 1 they may have
-      more than one candidate.
+      their order. Its callers pass ``tags``, ``words`` or both. With ``marginals``, its parses must
+      have :attr:`~lpcfg.Parse.marginals`; with ``candidates`` above 1 they may have more than one
+      candidate.
 
-    All other methods follow from these, and the parser can be evaluated, reranked and made a
-    member of an :class:`~lpcfg.Ensemble`. This one attaches every word to a flat tree:
+    All other methods are based on these, and the parser can be evaluated, reranked and made a
+    member of an :class:`~lpcfg.Ensemble`. This example gives every sentence a flat tree:
 
     >>> from lpcfg.parsing.marginals import tree_marginals
     >>> class FlatParser(BaseParser):
@@ -56,7 +56,7 @@ class BaseParser(ABC):
     @property
     @abstractmethod
     def grammar(self) -> Grammar:
-        """A grammar that knows the tags, and how the trees it was learnt from were cleaned."""
+        """A grammar with the tags of the parser and the cleaning of its training trees."""
 
     @abstractmethod
     def analyze_many(
@@ -73,11 +73,11 @@ class BaseParser(ABC):
         Parameters
         ----------
         tags : iterable of sequences of str, optional
-            The tags of each sentence. Beside words, a tag may be None for the parser to find.
+            The tags of each sentence. With words, a tag may be None: the parser then finds it.
         words : iterable of sequences of str, optional
             The words of each sentence.
         candidates : int
-            How many of the best trees a parse has at most, from 1.
+            The largest number of best trees of a parse, from 1.
         marginals : bool
             Whether parses have the probabilities of all labelled spans.
         batch_size : int
@@ -102,9 +102,9 @@ class BaseParser(ABC):
         candidates: int = 1,
         batch_size: int = BATCH,
     ) -> Iterator[tuple[Parse, ...]]:
-        """For each sentence the parses of the parser's members, if it has any, then its own.
+        """For each sentence the parses of the parser's members, if any, then the parser's parse.
 
-        All of them have their marginals.
+        All parses have marginals.
         """
         parses = self.analyze_many(
             tags, words=words, candidates=candidates, marginals=True, batch_size=batch_size
@@ -133,7 +133,7 @@ class BaseParser(ABC):
     def parse(self, tags: Tags | None = None, *, words: Sequence[str] | None = None) -> Tree:
         r"""The best tree of a sentence given by its tags, its words, or both.
 
-        Beside words, tags may be None: those are for the parser to find.
+        With words, tags may be None: the parser then finds them.
 
         >>> from lpcfg import Parser
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
@@ -152,9 +152,9 @@ class BaseParser(ABC):
         candidates: int = 1,
         marginals: bool = False,
     ) -> Parse:
-        r"""The best tree of a sentence with its probability, and on request more.
+        r"""The parse of a sentence: the best tree, and on request candidates and marginals.
 
-        The arguments are those of :meth:`analyze_many` for one sentence.
+        The arguments are as for :meth:`analyze_many`, for one sentence.
 
         >>> from lpcfg import Parser
         >>> grammar = Grammar.from_string("S -> X S [0.2] | S X [0.1] | X X [0.7] \n X -> 'ha'")

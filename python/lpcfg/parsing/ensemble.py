@@ -26,34 +26,34 @@ Member: TypeAlias = Grammar | BaseParser
 
 
 class Ensemble(BaseParser):
-    r"""Combines grammars and parsers of any kind, other ensembles and rerankers among them.
+    r"""An ensemble of grammars and parsers of any kind, including other ensembles and rerankers.
 
-    Where :class:`~lpcfg.Parser` combines grammars with one backbone in one chart, an ensemble
-    combines what its members find on labelled spans (Narayan & Cohen 2015). Their grammars may have
-    different binarisation, markovisation and estimators. Ensembles of models with complementary
+    :class:`~lpcfg.Parser` combines grammars with one backbone in one chart. An ensemble combines
+    the labelled spans of its members' parses (Narayan & Cohen 2015). Their grammars may have
+    different binarisation, Markovisation and estimators. Ensembles of models with complementary
     errors do better.
 
-    Members that find only fragments of a sentence are left out of it if there are others. The
-    probability of a tree is that of the first member that proposes it; a tree that no member
-    proposes has the log-probability minus infinity. The probability of a sentence is the mean of
-    the members' probabilities, without CRFs if there are others, as these define it as 1.
+    Members that find only fragments of a sentence are ignored if there are others. A tree has the
+    probability given by the first member that proposes it; a tree that no member proposes has the
+    log-probability minus infinity. The probability of a sentence is the mean of the members'
+    probabilities, without CRFs if there are other members, because CRFs define it as 1.
 
     Parameters
     ----------
     members : sequence of Grammar and BaseParser
-        At least one. Grammars with the same backbone and weight become one parser, which has the
-        sum of their weights.
+        At least one member. Grammars with the same backbone and weight become one parser, whose
+        weight is the sum of their weights.
     combine : str
-        How the tree is found: ``posteriors`` (default) takes the tree with the best expected F1 by
-        the mean of the members' marginals (maximal marginal coverage), ``trees`` the one with most
-        brackets in common with the members' trees (maximal tree coverage).
+        How the tree is found: ``posteriors`` (default) takes the tree with the best expected F1
+        under the mean of the members' marginals (maximal marginal coverage), ``trees`` the tree
+        with most brackets in common with the members' trees (maximal tree coverage).
     weights : sequence of float, optional
         The weight of each member, above 0; by default all are equal.
     decoder, prune, memory
-        Those of :class:`~lpcfg.Parser`, for members that are grammars.
+        As for :class:`~lpcfg.Parser`, for members that are grammars.
     n_jobs : int
         The number of threads, from 1 to 1024, or -1 (default) for one on each core; members that
-        are parsers have their own. The result does not depend on it.
+        are parsers keep their setting. The result does not depend on it.
 
     Examples
     --------
@@ -80,8 +80,8 @@ class Ensemble(BaseParser):
     ) -> None:
         _check_members(members)
         check_choice("combine", combine, COMBINATIONS)
-        given = [1.0] * len(members) if weights is None else [float(own) for own in weights]
-        if len(given) != len(members) or not all(0 < own < np.inf for own in given):
+        values = [1.0] * len(members) if weights is None else [float(value) for value in weights]
+        if len(values) != len(members) or not all(0 < value < np.inf for value in values):
             raise InputError(
                 f"must be {len(members)} positive numbers, one for each member, not {weights}",
                 argument="weights",
@@ -90,7 +90,7 @@ class Ensemble(BaseParser):
         self.n_jobs = n_jobs
         self.members: list[BaseParser] = []
         self.weights: list[float] = []
-        for member, weight in _grouped(members, given):
+        for member, weight in _grouped(members, values):
             if isinstance(member, list):
                 member = Parser(
                     member,
@@ -111,7 +111,7 @@ class Ensemble(BaseParser):
 
     @property
     def grammar(self) -> Grammar:
-        """The grammar of the first member: it knows how trees were cleaned."""
+        """The grammar of the first member, with the cleaning of its training trees."""
         return self.members[0].grammar
 
     @property
@@ -122,8 +122,8 @@ class Ensemble(BaseParser):
     def summary(self) -> str:
         """A description of the ensemble and of each of its members in a few lines."""
         weights = ", ".join(f"{weight:g}" for weight in self.weights)
-        own = f"ensemble of {len(self.members)} parsers by {self.combine}, weights {weights}"
-        return "\n\n".join([own, *(member.summary() for member in self.members)])
+        heading = f"ensemble of {len(self.members)} parsers by {self.combine}, weights {weights}"
+        return "\n\n".join([heading, *(member.summary() for member in self.members)])
 
     def analyze_many(
         self,
@@ -136,8 +136,8 @@ class Ensemble(BaseParser):
     ) -> Iterator[Parse]:
         r"""The parses of many sentences, lazily and in their order.
 
-        The arguments are those of :meth:`BaseParser.analyze_many`. The first candidate is the tree
-        of the ensemble, the others are the members' candidates with the largest coverage.
+        The arguments are as for :meth:`BaseParser.analyze_many`. The first candidate is the tree of
+        the ensemble, the others are the members' candidates with the largest coverage.
 
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
         >>> [parse.status for parse in Ensemble([grammar]).analyze_many([["NP", "VP"], ["VP"]])]
@@ -157,7 +157,7 @@ class Ensemble(BaseParser):
         candidates: int = 1,
         batch_size: int = BATCH,
     ) -> Iterator[tuple[Parse, ...]]:
-        r"""For each sentence the parses of the members, then that of the ensemble.
+        r"""For each sentence the parses of the members, then the parse of the ensemble.
 
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
         >>> ensemble = Ensemble([grammar, Parser(grammar)])
@@ -182,26 +182,26 @@ class Ensemble(BaseParser):
         tags = self.tags
         while batch := list(islice(members, batch_size)):
             sentences = [MemberParses(parses, self.weights) for parses in batch]
-            tables = [own.mean_marginals() for own in sentences]
+            tables = [sentence.mean_marginals() for sentence in sentences]
             coverages = [
                 Coverage(
                     # Fragments have no marginals.
-                    own.tree_marginals()
-                    if self.combine == "trees" or own.status == "fragments"
+                    sentence.tree_marginals()
+                    if self.combine == "trees" or sentence.status == "fragments"
                     else table,
-                    [parse.tree for parse in own.parses],
+                    [parse.tree for parse in sentence.parses],
                     tags,
                 )
-                for own, table in zip(sentences, tables, strict=True)
+                for sentence, table in zip(sentences, tables, strict=True)
             ]
             trees = maximal_coverage_trees(coverages, self.n_jobs)
-            for row, own in enumerate(sentences):
+            for row, sentence in enumerate(sentences):
                 parse = Parse.from_candidates(
-                    own.candidates(trees[row], coverages[row], candidates),
+                    sentence.candidates(trees[row], coverages[row], candidates),
                     tables[row],
-                    status=own.status,
-                    sentence_log_probability=own.sentence_log_probability(),
-                    conditional=own.conditional,
+                    status=sentence.status,
+                    sentence_log_probability=sentence.sentence_log_probability(),
+                    conditional=sentence.conditional,
                 )
                 yield *batch[row], parse
 
@@ -216,10 +216,10 @@ def joint_parser(
     memory: int = MEMORY,
     n_jobs: int = -1,
 ) -> Parser | Ensemble:
-    r"""A parser with all of some grammars: an ensemble, unless they have the same backbone.
+    r"""One parser for several grammars: an ensemble, unless they have the same backbone.
 
-    ``classes`` are the numbers of the grammars that share a chart, by default all that can; see
-    :func:`~lpcfg.grammar.backbone.backbone_classes`. The other arguments are those of
+    ``classes`` are groups of indices of grammars that share a chart, by default as large as
+    possible; see :func:`~lpcfg.grammar.backbone.backbone_classes`. The other arguments are as for
     :class:`~lpcfg.Parser`.
 
     >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
@@ -230,18 +230,19 @@ def joint_parser(
         classes = backbone_classes(grammars)
     parsers = [
         Parser(
-            [grammars[place] for place in own],
+            [grammars[index] for index in group],
             decoder=decoder,
             combine=combine,
             prune=prune,
             memory=memory,
             n_jobs=n_jobs,
         )
-        for own in classes
+        for group in classes
     ]
     if len(parsers) == 1:
         return parsers[0]
-    return Ensemble(parsers, combine=combine, weights=[len(own) for own in classes], n_jobs=n_jobs)
+    sizes = [len(group) for group in classes]
+    return Ensemble(parsers, combine=combine, weights=sizes, n_jobs=n_jobs)
 
 
 def _check_members(members: Sequence[Member]) -> None:
@@ -264,16 +265,16 @@ def _check_members(members: Sequence[Member]) -> None:
 def _grouped(
     members: Sequence[Member], weights: Sequence[float]
 ) -> list[tuple[list[Grammar] | BaseParser, float]]:
-    """Members with their weights; grammars of one weight that can share a chart are together."""
+    """Members with their weights; grammars of one weight that can share a chart form a group."""
     groups: dict[int, tuple[list[Grammar] | BaseParser, float]] = {}
-    grammars: dict[float, dict[int, Grammar]] = {}
-    for place, (member, weight) in enumerate(zip(members, weights, strict=True)):
+    by_weight: dict[float, dict[int, Grammar]] = {}
+    for index, (member, weight) in enumerate(zip(members, weights, strict=True)):
         if isinstance(member, Grammar):
-            grammars.setdefault(weight, {})[place] = member
+            by_weight.setdefault(weight, {})[index] = member
         else:
-            groups[place] = (member, weight)
-    for weight, alike in grammars.items():
-        places, own = list(alike), list(alike.values())
-        for several in backbone_classes(own):
-            groups[places[several[0]]] = ([own[n] for n in several], weight * len(several))
-    return [groups[place] for place in sorted(groups)]
+            groups[index] = (member, weight)
+    for weight, same_weight in by_weight.items():
+        indices, grammars = list(same_weight), list(same_weight.values())
+        for group in backbone_classes(grammars):
+            groups[indices[group[0]]] = ([grammars[n] for n in group], weight * len(group))
+    return [groups[index] for index in sorted(groups)]

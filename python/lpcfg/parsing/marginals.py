@@ -58,15 +58,17 @@ def mean_marginals(
     >>> print(mean_marginals([one, two], [3, 1]))
     [(0, 2, 'NP', 0.25) (0, 2, 'S', 0.75)]
     """
-    given = np.ones(len(tables)) if weights is None else np.asarray(weights, dtype=np.float64)
+    factors = np.ones(len(tables)) if weights is None else np.asarray(weights, dtype=np.float64)
     rows = np.concatenate(list(tables))
-    mass = rows["probability"] * np.repeat(given / given.sum(), [len(own) for own in tables])
+    sizes = [len(table) for table in tables]
+    mass = rows["probability"] * np.repeat(factors / factors.sum(), sizes)
     names, label = np.unique(rows["label"], return_inverse=True)
     width = int(rows["end"].max(initial=0)) + 1
     spans = rows["start"].astype(np.int64) * width + rows["end"]
-    _, first, place = np.unique(spans * len(names) + label, return_index=True, return_inverse=True)
+    keys = spans * len(names) + label
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     mean = rows[first]
-    mean["probability"] = np.bincount(place, weights=mass, minlength=len(first))
+    mean["probability"] = np.bincount(inverse, weights=mass, minlength=len(first))
     return mean
 
 

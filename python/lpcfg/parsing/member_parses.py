@@ -16,36 +16,36 @@ from lpcfg.treebank.tree import Tree
 
 __all__ = ["MemberParses", "analyze_with_each"]
 
-Found = TypeVar("Found")
+Result = TypeVar("Result")
 
 
 def analyze_with_each(
-    methods: Sequence[Callable[..., Iterator[Found]]],
+    methods: Sequence[Callable[..., Iterator[Result]]],
     tags: Iterable[Tags] | None,
     words: Iterable[Sequence[str]] | None,
     **options: object,
-) -> Iterator[tuple[Found, ...]]:
+) -> Iterator[tuple[Result, ...]]:
     r"""The results of methods of several parsers for each sentence, lazily.
 
     >>> from lpcfg import Grammar, Parser
     >>> parser = Parser(Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'"))
     >>> sentences = iter([["it", "rained"]])
-    >>> found = analyze_with_each([parser.parse_many] * 2, None, sentences, batch_size=1)
-    >>> [[str(tree) for tree in trees] for trees in found]
+    >>> results = analyze_with_each([parser.parse_many] * 2, None, sentences, batch_size=1)
+    >>> [[str(tree) for tree in trees] for trees in results]
     [['(S (NP it) (VP rained))', '(S (NP it) (VP rained))']]
     """
     count = len(methods)
-    own_tags = [None] * count if tags is None else tee(tags, count)
-    own_words = [None] * count if words is None else tee(words, count)
-    found = [
+    tags_copies = [None] * count if tags is None else tee(tags, count)
+    words_copies = [None] * count if words is None else tee(words, count)
+    results = [
         method(tags, words=words, **options)
-        for method, tags, words in zip(methods, own_tags, own_words, strict=True)
+        for method, tags, words in zip(methods, tags_copies, words_copies, strict=True)
     ]
-    return zip(*found, strict=True)
+    return zip(*results, strict=True)
 
 
 class MemberParses:
-    r"""The parses of a sentence by several parsers; fragments are left out if there are others.
+    r"""The parses of a sentence by several parsers; fragments are ignored if there are others.
 
     >>> from lpcfg import Grammar, Parser
     >>> rain, snow = "S -> NP VP \n NP -> 'it' \n VP -> 'rained'", "S -> VP \n VP -> 'snowed'"
@@ -57,7 +57,7 @@ class MemberParses:
 
     def __init__(self, parses: Sequence[Parse], weights: Sequence[float]) -> None:
         weighted = list(zip(parses, weights, strict=True))
-        used = [own for own in weighted if own[0].status != "fragments"] or weighted
+        used = [pair for pair in weighted if pair[0].status != "fragments"] or weighted
         self.parses = [parse for parse, _ in used]
         self.weights = [weight for _, weight in used]
         self.status = self.parses[0].status if len(used) == len(parses) else "fewer"
@@ -75,7 +75,7 @@ class MemberParses:
     def sentence_log_probability(self) -> float:
         """The log of the weighted mean of the sentence's probabilities.
 
-        Members to which the sentence is given (CRFs) are left out if there are others.
+        Conditional members (CRFs) are ignored if there are others.
         """
         logs, weights = np.array(
             [
@@ -95,5 +95,5 @@ class MemberParses:
         first = (best, proposed.pop(best, -np.inf))
         if count == 1:
             return [first]
-        others = sorted(proposed.items(), key=lambda own: -coverage.gain(own[0]))
+        others = sorted(proposed.items(), key=lambda proposal: -coverage.gain(proposal[0]))
         return [first, *others[: count - 1]]

@@ -19,10 +19,10 @@ __all__ = [
     "checked_pruning",
 ]
 
-#: What the tree of a parse maximises; see :class:`lpcfg.Parser`.
+#: The objectives that the tree of a parse can maximise; see :class:`lpcfg.Parser`.
 DECODERS = ("max-f1", "max-recall", "max-rule", "viterbi")
 
-#: How the parses of several grammars become one; see :class:`lpcfg.Parser`.
+#: The ways to combine several grammars; see :class:`lpcfg.Parser`.
 COMBINATIONS = ("posteriors", "trees")
 
 #: The default number of bytes for the charts of a sentence: enough for several hundred words.
@@ -30,17 +30,18 @@ MEMORY = 1 << 30
 
 
 class Pruning(NamedTuple):
-    """Posterior probabilities below which parts of the chart are pruned.
+    """Pruning thresholds: posterior probabilities below which parts of the chart are pruned.
 
     Both are from 0, which prunes nothing, to below 1. Higher thresholds make parsing faster and
-    lose trees.
+    less accurate.
 
     Parameters
     ----------
     coarse : float
-        The threshold after the first pass, for classes of symbols that differ only in annotation.
+        The threshold after the first pass, over classes of symbols that differ only in annotation
+        (default 5e-4).
     fine : float
-        The threshold after the second pass, for the symbols of the grammar.
+        The threshold after the second pass, over the symbols of the grammar (default 1e-3).
 
     Examples
     --------
@@ -62,7 +63,7 @@ class ParserOptions(TypedDict, total=False):
 
 
 def checked_pruning(prune: Pruning | float | None) -> Pruning:
-    """Both thresholds, from one of the forms in which :class:`lpcfg.Parser` takes them.
+    """Both thresholds, from any of the forms that :class:`lpcfg.Parser` accepts.
 
     >>> checked_pruning(None), checked_pruning(1e-4)
     (Pruning(coarse=0.0, fine=0.0), Pruning(coarse=0.0001, fine=0.0001))
@@ -79,7 +80,7 @@ def checked_pruning(prune: Pruning | float | None) -> Pruning:
 
 
 def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
-    """Raise an :class:`InputError` unless the value of an argument is one of some names.
+    """Raise an :class:`InputError` unless the value of an argument is one of the choices.
 
     >>> check_choice("combine", "both", COMBINATIONS)
     Traceback (most recent call last):
@@ -90,7 +91,7 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
 
 
 def check_memory(memory: int) -> None:
-    """Raise an :class:`InputError` unless this is a number of bytes that the core can count.
+    """Raise an :class:`InputError` unless this is a positive number of bytes below 2^63.
 
     >>> check_memory(0)
     Traceback (most recent call last):

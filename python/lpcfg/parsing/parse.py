@@ -24,14 +24,14 @@ STATUSES = (
     "tightened",
 )
 
-#: A longer tree is cut off in the ``repr`` of its parse.
-_REPR_LENGTH = 60
+#: The largest number of characters of a tree in the ``repr`` of its parse.
+_MAX_REPR_LENGTH = 60
 
 
 class LabelledSpan(NamedTuple):
     """A labelled span of words, and the probability that the tree of the sentence has it.
 
-    The words are those from ``start`` up to but not including ``end``.
+    The span covers the words from ``start`` up to but not including ``end``.
 
     >>> LabelledSpan("NP", 0, 2, 0.9).probability
     0.9
@@ -45,28 +45,28 @@ class LabelledSpan(NamedTuple):
 
 @dataclass(frozen=True, repr=False)
 class Parse:
-    r"""The best tree of a sentence, how it was found, and its probabilities.
+    r"""The result of parsing a sentence: the best tree, its probabilities and a status.
 
     ``status`` says how the tree was found:
 
     ==============  ===========================================================================
     status          meaning
     ==============  ===========================================================================
-    ``parsed``      The usual way: pruned by the parser's thresholds, then decoded.
-    ``loosened``    Pruning had removed every tree; thresholds a thousand times lower kept some.
+    ``parsed``      Parsed as usual: pruned with the parser's thresholds, then decoded.
+    ``loosened``    Pruning removed every tree; thresholds a thousand times lower kept some.
     ``tightened``   The charts would not have fitted into the parser's ``memory``; thresholds ten
                     or more times higher made them smaller.
     ``smoothed``    The grammar has no tree with these words and tags; every word was allowed to
                     have every tag.
-    ``fragments``   No tree covers the sentence, or its charts are too large; the fewest subtrees
-                    that cover it stand side by side under a root. The probability is zero.
+    ``fragments``   No tree covers the sentence, or its charts are too large; the smallest number
+                    of subtrees that cover it are joined under a root. The probability is zero.
     ``negative``    A linear model (spectral or pivot), which is exact only up to estimation error,
                     gave the sentence a negative number instead of a probability. Span
                     probabilities are relative to it, log-probabilities are of its absolute value.
-    ``backbone``    A grammar with latent states gave the sentence the probability zero; the parse
-                    is that of its backbone, a PCFG.
-    ``fewer``       Some of several grammars or ensemble members failed on the sentence; the parse
-                    is that of the others.
+    ``backbone``    A grammar with latent states gave the sentence the probability zero; its
+                    backbone, a PCFG, parsed it.
+    ``fewer``       Some of several grammars or ensemble members failed on the sentence; only the
+                    others were used.
     ==============  ===========================================================================
 
     With several grammars, probabilities are the means of the grammars' probabilities.
@@ -84,15 +84,15 @@ class Parse:
     status: str
     #: The log-probability of the tree with its words; minus infinity if there is none.
     log_probability: float
-    #: The log-probability of the sentence: of the sum over all its trees.
+    #: The log-probability of the sentence: the log of the sum over all its trees.
     sentence_log_probability: float
     #: The probability of each of :attr:`spans`.
     span_probabilities: tuple[float, ...]
-    #: The best trees with their log-probabilities, as many as were asked for; the first is `tree`.
+    #: The requested number of best trees, or fewer, with log-probabilities; the first is `tree`.
     candidates: tuple[tuple[Tree, float], ...] = ()
-    #: The table that :meth:`Parser.marginals` gives, if it was asked for.
+    #: The table of :meth:`Parser.marginals`, if marginals were requested.
     marginals: MarginalTable | None = field(default=None, compare=False)
-    #: Whether probabilities are those of trees given the sentence, whose own is then 1 (a CRF).
+    #: Whether probabilities are conditional on the sentence, whose probability is then 1 (a CRF).
     conditional: bool = False
 
     @classmethod
@@ -113,14 +113,14 @@ class Parse:
         Parse('(UH ha)', status='parsed', log_probability=-1)
         """
         tree, log_probability = candidates[0]
-        known = span_probabilities(marginals)
+        probabilities = span_probabilities(marginals)
         return cls(
             tree=tree,
             status=status,
             log_probability=log_probability,
             sentence_log_probability=sentence_log_probability,
             span_probabilities=tuple(
-                known.get(span, 0.0) for span in tree.spans(preterminals=True)
+                probabilities.get(span, 0.0) for span in tree.spans(preterminals=True)
             ),
             candidates=tuple(candidates),
             marginals=marginals,
@@ -129,7 +129,7 @@ class Parse:
 
     @cached_property
     def spans(self) -> tuple[LabelledSpan, ...]:
-        """The labelled spans of the tree in pre-order, those of single words included."""
+        """The labelled spans of the tree in pre-order, including preterminals."""
         spans = self.tree.spans(preterminals=True)
         return tuple(
             LabelledSpan(*span, probability)
@@ -138,20 +138,20 @@ class Parse:
 
     def __repr__(self) -> str:
         text = str(self.tree)
-        if len(text) > _REPR_LENGTH:
-            text = text[: _REPR_LENGTH - 3] + "..."
+        if len(text) > _MAX_REPR_LENGTH:
+            text = text[: _MAX_REPR_LENGTH - 3] + "..."
         return (
             f"Parse({text!r}, status={self.status!r}, log_probability={self.log_probability:.6g})"
         )
 
 
 def tree_from_spans(spans: Sequence[tuple[str, int, int]], words: Sequence[str]) -> Tree:
-    """A tree from its labelled spans in pre-order, those of single words included.
+    """A tree from its labelled spans in pre-order, including preterminals.
 
     >>> print(tree_from_spans([("NP", 0, 2), ("DT", 0, 1), ("NN", 1, 2)], ["the", "dog"]))
     (NP (DT the) (NN dog))
     """
-    # Backwards, all children of a node are complete before it, the leftmost on top.
+    # In reverse order, the children of a node are complete before it, the leftmost on top.
     complete: list[tuple[int, Tree]] = []
     for label, start, end in reversed(spans):
         children = []

@@ -36,16 +36,16 @@ __all__ = ["Parser"]
 
 
 class Parser(BaseParser):
-    r"""Parses sentences with a grammar, or with several that have the same backbone.
+    r"""A chart parser for one grammar, or for several grammars with the same backbone.
 
     Parameters
     ----------
     grammars : Grammar or sequence of Grammar
-        The grammar, or several with latent states that were learnt from the same trees, with
+        The grammar, or several with latent states that were trained on the same trees, with
         different seeds, noise or estimators. Several share one pruned chart; for grammars with
-        different symbols or rules there is :class:`~lpcfg.Ensemble`.
+        different symbols or rules use :class:`~lpcfg.Ensemble`.
     decoder : str
-        What the best tree maximises:
+        The objective that the best tree maximises:
 
         - ``max-f1`` (default): the expected F1 of its labelled brackets;
         - ``max-recall``: the expected number of correct nodes of the binary tree (Goodman 1996);
@@ -53,21 +53,21 @@ class Parser(BaseParser):
           2007);
         - ``viterbi``: its probability; only for grammars without latent states.
     combine : str
-        How several grammars become one parse; without effect on a single one:
+        How several grammars are combined; without effect on a single one:
 
         - ``posteriors`` (default): the posteriors of labelled spans are averaged, which is maximal
-          marginal coverage (Narayan & Cohen 2015), or with ``max-rule`` those of rules multiplied
-          (Petrov 2010);
-        - ``trees``: each grammar finds its own best tree, and the tree with most in common with
-          these is taken, which is maximal tree coverage (Narayan & Cohen 2015).
+          marginal coverage (Narayan & Cohen 2015); with ``max-rule``, the posteriors of rules are
+          multiplied (Petrov 2010);
+        - ``trees``: each grammar finds its best tree, and the result is the tree with most brackets
+          in common with these, which is maximal tree coverage (Narayan & Cohen 2015).
     prune : Pruning, float or None
         Posterior probabilities, from 0 to below 1, below which parts of the chart are pruned: a
         :class:`~lpcfg.Pruning`, one threshold for both passes, or None for an exact search.
         The default is ``Pruning(coarse=5e-4, fine=1e-3)``. Higher thresholds are faster and less
         accurate.
     memory : int
-        The number of bytes that the charts of one sentence may take, by default a gigabyte. Where
-        they would take more, more is pruned; a sentence that is still too long is parsed in parts.
+        The largest number of bytes for the charts of one sentence, by default a gigabyte. If they
+        would take more, more is pruned; a sentence that is still too long is parsed in parts.
     n_jobs : int
         The number of threads, from 1 to 1024, or -1 (default) for one on each core. The result does
         not depend on it.
@@ -139,13 +139,13 @@ class Parser(BaseParser):
         ``path``: ``"english"`` for the embedded English model, a model file, a folder of model
         files, or the folder of an ensemble or a reranker. Grammars in a folder that have the same
         backbone make one parser, others an ensemble.
-        ``memory``, ``n_jobs`` and the other ``options`` are those of :class:`Parser`. The other
-        options of ensembles and rerankers are stored with them and cannot be given here.
+        ``memory``, ``n_jobs`` and the other ``options`` are as for :class:`Parser`. The other
+        options of ensembles and rerankers are stored with them and cannot be changed here.
 
         >>> print(Parser.load("english").parse(words="The dog saw him .".split()))
         (ROOT (S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (PRP him))) (. .)))
         """
-        # Ensembles are made of parsers.
+        # The modules of ensembles import this one.
         from lpcfg.parsing._load import load_parser
 
         return load_parser(path, memory=memory, n_jobs=n_jobs, **options)
@@ -185,8 +185,8 @@ class Parser(BaseParser):
     ) -> Iterator[Parse]:
         r"""The parses of many sentences, lazily and in their order.
 
-        The arguments are those of :meth:`BaseParser.analyze_many`. Of candidates that differ in
-        nothing but the unary rules between two nodes, only the most probable is there.
+        The arguments are as for :meth:`BaseParser.analyze_many`. Of candidates that differ only in
+        the unary rules between two nodes, only the most probable is returned.
 
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
         >>> [parse.status for parse in Parser(grammar).analyze_many([["NP", "VP"], ["VP", "NP"]])]
@@ -208,11 +208,11 @@ class Parser(BaseParser):
         self, sentences: list[Sentence], candidates: int, *, marginals: bool, done: int
     ) -> Iterator[Parse]:
         """Parse a batch in one call of the core, after ``done`` other sentences."""
-        given = encode_sentences(self.grammar, sentences, done)
+        encoded = encode_sentences(self.grammar, sentences, done)
         columns = self._core.analyze(
-            given.offsets,
-            given.words,
-            given.tags,
+            encoded.offsets,
+            encoded.words,
+            encoded.tags,
             decoder=self.decoder,
             combine=self.combine,
             coarse_threshold=self.prune.coarse,
@@ -220,7 +220,7 @@ class Parser(BaseParser):
             memory=self.memory,
             candidates=candidates,
             marginals=marginals,
-            spellings=given.spellings,
+            spellings=encoded.spellings,
         )
         tables = self._marginal_tables(columns) if marginals else repeat(None)
         return self._build_parses(sentences, columns, tables)

@@ -1,6 +1,6 @@
 """The span decoder: CKY over scores of labelled spans, without a grammar.
 
-Span scores come from classifiers of spans (Stern et al. 2017; del Canto 2021), or from an ensemble.
+Scores may come from a span classifier (Stern et al. 2017; del Canto 2021) or from an ensemble.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ _LIMIT = 2**32
 
 @dataclass(frozen=True, eq=False)
 class SpanScores:
-    """The scores of some labelled spans of a sentence of ``length`` words, as columns.
+    """Scores of labelled spans of a sentence of ``length`` words, as columns.
 
-    A label that is not listed over a span is impossible there. Only the label of no bracket may be
-    left out: its score is then zero.
+    A label that is not listed for a span is impossible there. The label for no bracket is an
+    exception: if it is not listed, its score is zero.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ class SpanScores:
     start, end : array-like of int
         The first word of each span, and one past its last word.
     label : array-like of int
-        The number of its label, from 0.
+        The index of its label, from 0.
     score : array-like of float
         The score of that label over that span; minus infinity is impossible.
 
@@ -83,7 +83,7 @@ class SpanTree:
         words: Sequence[str],
         tags: Sequence[str],
     ) -> Tree:
-        """The tree over words and their tags; a label may be a chain of them, from top to bottom.
+        """The tree over words and their tags; a label may be a unary chain, from top to bottom.
 
         >>> spans = SpanTree(0.0, ((0, 3, 2), (0, 2, 1)))
         >>> labels = ["", "NP", ("ROOT", "S")]
@@ -92,14 +92,14 @@ class SpanTree:
         """
         chains = [(label,) if isinstance(label, str) else tuple(label) for label in labels]
         rows = [(label, start, end) for start, end, chain in self.spans for label in chains[chain]]
-        rows += [(tag, place, place + 1) for place, tag in enumerate(tags)]
-        # Pre-order: what starts first, the widest of those; a tag below all phrases of its word.
+        rows += [(tag, position, position + 1) for position, tag in enumerate(tags)]
+        # Pre-order: by start, then by decreasing width; a tag is below all phrases over its word.
         return tree_from_spans(sorted(rows, key=lambda row: (row[1], -row[2])), words)
 
 
 @dataclass(frozen=True)
 class SpanMarginals:
-    """The probability of each labelled span if that of a tree is exp(score) / Z.
+    """Marginal probabilities of labelled spans, where a tree has the probability exp(score) / Z.
 
     ``log_partition`` is the logarithm of Z, the sum over all binary trees; ``probabilities`` has
     the shape of the scores, or of their column.
@@ -137,13 +137,12 @@ def decode_spans(
         Arrays have the shape (n, n + 1, labels): ``scores[start, end, label]`` belongs to the words
         from ``start`` up to but not including ``end``. Minus infinity is impossible.
     none : int or None
-        The label that writes no bracket (default 0), so that nodes may have any number of children;
-        the whole sentence never has it. With None all trees are binary. Chains of nodes over the
-        same words are labels of their own.
+        The label for no bracket (default 0), so that nodes may have any number of children; the
+        whole sentence never has it. With None all trees are binary. Each chain of nodes over the
+        same words is a separate label.
     method : str
-        ``exact`` (default) is CKY. ``greedy``, for comparison, goes down from the whole sentence
-        and splits each span where the best labels of its two parts have the best sum, whatever is
-        below them.
+        ``exact`` (default) is CKY. ``greedy``, for comparison, works top-down: it splits each span
+        where the best labels of its two parts have the best sum, without looking further down.
     n_jobs : int
         The number of threads, or -1 (default) for one on each core. The result does not depend on
         it.
@@ -160,7 +159,7 @@ def decode_spans(
     check_choice("method", method, get_args(Method))
     sentences, single = _listed(scores)
     offsets, starts, ends, labels, sums = _core.decode_spans(
-        [_for_core(own, row) for row, own in enumerate(sentences)],
+        [_for_core(sentence, row) for row, sentence in enumerate(sentences)],
         _checked_label(none),
         method == "greedy",
         thread_count(n_jobs),
@@ -184,7 +183,7 @@ def span_marginals(
 ) -> SpanMarginals | list[SpanMarginals]:
     """The probabilities of labelled spans in a sentence, or in several, given their scores.
 
-    The arguments are those of :func:`decode_spans`. With a label for no bracket, binary trees that
+    The arguments are as for :func:`decode_spans`. With a label for no bracket, binary trees that
     have the same brackets are counted separately.
 
     >>> scores = np.zeros((3, 4, 1))
@@ -194,23 +193,25 @@ def span_marginals(
     (array([0.75]), array([0.25]))
     """
     sentences, single = _listed(scores)
-    found = _core.span_marginals(
-        [_for_core(own, row) for row, own in enumerate(sentences)],
+    results = _core.span_marginals(
+        [_for_core(sentence, row) for row, sentence in enumerate(sentences)],
         _checked_label(none),
         thread_count(n_jobs),
     )
     marginals = [
         SpanMarginals(
             log_partition,
-            probabilities if isinstance(own, SpanScores) else probabilities.reshape(own.shape),
+            probabilities
+            if isinstance(sentence, SpanScores)
+            else probabilities.reshape(sentence.shape),
         )
-        for own, (log_partition, probabilities) in zip(sentences, found, strict=True)
+        for sentence, (log_partition, probabilities) in zip(sentences, results, strict=True)
     ]
     return marginals[0] if single else marginals
 
 
 def _listed(scores: Scores | Sequence[Scores]) -> tuple[list[Scores], bool]:
-    """The sentences, and whether a single one was given outside a list."""
+    """The sentences as a list, and whether the argument was a single one."""
     if isinstance(scores, (np.ndarray, SpanScores)):
         return [scores], True
     return list(scores), False
@@ -219,7 +220,7 @@ def _listed(scores: Scores | Sequence[Scores]) -> tuple[list[Scores], bool]:
 def _checked_label(none: int | None) -> int | None:
     if none is not None and not 0 <= none < _LIMIT:
         raise InputError(
-            f"must be the number of a label, from 0, or None, not {none!r}", argument="none"
+            f"must be the index of a label, from 0, or None, not {none!r}", argument="none"
         )
     return none
 

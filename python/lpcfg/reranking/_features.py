@@ -1,4 +1,4 @@
-"""Sparse features of candidate trees, after those of Charniak & Johnson (2005).
+"""Sparse features of candidate trees, based on Charniak & Johnson (2005).
 
 They are counts of patterns such as rules with their context, heads and their dependents, and the
 length of the right branch; the templates are in the core (``rust/src/rerank/templates.rs``).
@@ -46,14 +46,14 @@ class FeatureRows(NamedTuple):
         >>> FeatureRows(np.array([0, 2]), keys, counts).matrix(keys[:1]).toarray()
         array([[1.]])
         """
-        places = np.searchsorted(vocabulary, self.keys)
+        columns = np.searchsorted(vocabulary, self.keys)
         known = np.zeros(len(self.keys), dtype=bool)
-        inside = places < len(vocabulary)
-        known[inside] = vocabulary[places[inside]] == self.keys[inside]
+        inside = columns < len(vocabulary)
+        known[inside] = vocabulary[columns[inside]] == self.keys[inside]
         offsets = np.concatenate([[0], np.cumsum(known)])[self.offsets]
         values = self.counts[known].astype(np.float64)
         shape = (len(self.offsets) - 1, len(vocabulary))
-        return scipy.sparse.csr_array((values, places[known], offsets), shape=shape)
+        return scipy.sparse.csr_array((values, columns[known], offsets), shape=shape)
 
     def sentence_keys(self, sentence_offsets: NDArray[np.int64]) -> NDArray[np.uint32]:
         """Every key once for each sentence whose candidates differ in it.
@@ -75,11 +75,11 @@ def extract_features(
 ) -> FeatureRows:
     """The features of the k-best lists of sentences.
 
-    Only differences within a list matter, so the least count of a feature among the candidates of a
-    sentence is subtracted from all of them.
+    Only differences within a list matter, so the smallest count of a feature among the candidates
+    of a sentence is subtracted from all of them.
 
     - ``candidates``: the candidate trees of each sentence.
-    - ``heads``: the rules that find the head of a phrase; by default those for English.
+    - ``heads``: the head rules; by default the rules for English.
     - ``n_jobs``: the number of threads; -1 for all cores.
 
     >>> flat, deep = "(S (A a) (B b) (C c))", "(S (A a) (X (B b) (C c)))"

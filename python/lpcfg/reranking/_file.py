@@ -21,7 +21,7 @@ from lpcfg.reranking.reranker import Reranker
 
 __all__ = ["RERANKER_FORMAT"]
 
-#: The parameters that are stored with a reranker, beside the thresholds of pruning.
+#: The parameters that are stored with a reranker, besides the pruning thresholds.
 _OPTIONS = ("candidates", "folds", "penalty", "min_count", "iterations", "decoder")
 
 
@@ -60,8 +60,8 @@ def _read(file: ModelFile, document: Document, resources: Resources) -> Reranker
     parsers = reranker._n_parsers()
     if len(model.score_weights) != parsers * len(SCORES):
         raise ModelFileError(
-            f"there are {len(model.score_weights)} score_weights, and {parsers} parsers with "
-            f"{len(SCORES)} each; train the reranker again",
+            f"there are {len(model.score_weights)} score_weights, but {parsers} parsers with "
+            f"{len(SCORES)} scores each; train the reranker again",
             path=file.path,
         )
     return reranker
@@ -79,7 +79,7 @@ def _read_model(file: ModelFile) -> RerankerModel:
 
 
 def _read_grammars(file: ModelFile, parsers: list[object]) -> list[list[Grammar]]:
-    # Names lead into the folder and nowhere else.
+    # Only names inside the folder of the reranker are allowed.
     groups = [
         [Path(file.path).parent / name for name in names]
         for names in parsers

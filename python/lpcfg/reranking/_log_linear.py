@@ -1,8 +1,8 @@
 """Log-linear (MaxEnt) models of k-best lists, with weights that maximise the expected gain.
 
 The probability of a candidate is proportional to the exponential of its score, which is linear in
-its features. The objective is the expectation of a gain (here that in F1) under these
-probabilities rather than the likelihood of the best candidate, and is optimised by L-BFGS.
+its features. The objective is the expected gain (here in F1) under these probabilities, rather than
+the likelihood of the best candidate. It is optimised by L-BFGS.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ __all__ = ["KBestLists", "fit_weights"]
 class KBestLists:
     """The k-best lists of sentences: features and gain of every candidate.
 
-    Candidates are rows, one sentence after another: those of sentence ``s`` are the rows from
-    ``offsets[s]`` to ``offsets[s + 1]``. ``gains`` says how good it is to choose a candidate.
+    Candidates are rows, one sentence after another: the candidates of sentence ``s`` are the rows
+    from ``offsets[s]`` to ``offsets[s + 1]``. ``gains`` are the gains of choosing each candidate.
 
     >>> features = scipy.sparse.csr_array([[1.0, 0.0], [0.0, 1.0]])
     >>> lists = KBestLists(features, np.array([0, 2]), np.array([3.0, 1.0]))
@@ -39,7 +39,7 @@ class KBestLists:
     def __post_init__(self) -> None:
         sizes = np.diff(self.offsets)
         if not len(sizes) or sizes.min() < 1:
-            raise InputError("there must be sentences, and each must have a candidate or more")
+            raise InputError("there must be sentences, and each must have at least one candidate")
         if not np.isfinite(self.gains).all():
             raise InputError("gains must be finite")
 
@@ -63,7 +63,7 @@ class KBestLists:
         return loss, penalty * weights - self.features.T @ advantages
 
     def best_rows(self, weights: NDArray[np.float64]) -> list[int]:
-        """The row with the highest score of each sentence; the first of equal ones.
+        """The row with the highest score of each sentence, the first if several are equal.
 
         >>> features = scipy.sparse.csr_array([[2.0], [0.0]])
         >>> lists = KBestLists(features, np.array([0, 2]), np.array([1.0, 0.0]))
@@ -78,7 +78,7 @@ class KBestLists:
 def fit_weights(lists: KBestLists, penalty: float, iterations: int) -> NDArray[np.float64]:
     """Weights at a local minimum of the penalised loss, found by L-BFGS from zero weights.
 
-    - ``lists``: the k-best lists to learn from.
+    - ``lists``: the k-best lists to train on.
     - ``penalty``: the weight of the L2 penalty; the larger it is, the smaller the weights.
     - ``iterations``: the largest number of L-BFGS iterations.
 
@@ -87,7 +87,7 @@ def fit_weights(lists: KBestLists, penalty: float, iterations: int) -> NDArray[n
     >>> fit_weights(lists, penalty=0.1, iterations=50).round(2)
     array([ 1.02, -1.02])
     """
-    found = scipy.optimize.minimize(
+    result = scipy.optimize.minimize(
         lists.loss,
         np.zeros(lists.features.shape[1]),
         args=(penalty,),
@@ -95,5 +95,5 @@ def fit_weights(lists: KBestLists, penalty: float, iterations: int) -> NDArray[n
         method="L-BFGS-B",
         options={"maxiter": iterations},
     )
-    weights: NDArray[np.float64] = found.x
+    weights: NDArray[np.float64] = result.x
     return weights

@@ -21,10 +21,11 @@ __all__ = ["RerankerModel", "RerankerSamples"]
 
 @dataclass(frozen=True, eq=False)
 class RerankerModel:
-    """The weights of a reranker: dense ones of parser scores, sparse ones of tree features.
+    """The log-linear model of a reranker: weights of parser scores and of sparse tree features.
 
-    ``score_weights`` are those of :data:`~lpcfg.reranking.candidates.SCORES` for each parser;
-    ``weights[i]`` is that of the feature with the hash ``keys[i]``. Keys are sorted.
+    ``score_weights``: the weights of :data:`~lpcfg.reranking.candidates.SCORES` for each parser.
+    ``weights``: ``weights[i]`` is the weight of the feature with the hash ``keys[i]``.
+    ``keys``: the hashes of the features, sorted.
 
     >>> model = RerankerModel(np.ones(6), np.array([], np.uint32), np.array([], np.float32))
     >>> model.scores([])
@@ -52,7 +53,7 @@ class RerankerModel:
 
 @dataclass
 class RerankerSamples:
-    """K-best lists with gold trees to learn from, collected batch by batch.
+    """Training data of a reranker: k-best lists with gold trees, collected batch by batch.
 
     >>> RerankerSamples().sentence_sizes
     []
@@ -63,7 +64,7 @@ class RerankerSamples:
     rows: list[FeatureRows] = field(default_factory=list)
     """The features of the candidates, batch by batch."""
     sentence_keys: list[NDArray[np.uint32]] = field(default_factory=list)
-    """The keys in which the candidates of a sentence differ, once a sentence, batch by batch."""
+    """The keys in which the candidates of a sentence differ, once per sentence, batch by batch."""
     scores: list[NDArray[np.float64]] = field(default_factory=list)
     """The parser scores of the candidates of each sentence."""
     brackets: list[BracketCounts] = field(default_factory=list)
@@ -72,7 +73,7 @@ class RerankerSamples:
     """The bracket counts of the first candidates of all sentences."""
 
     def add(self, sentences: Sequence[Candidates], gold: Sequence[Tree], n_jobs: int = -1) -> None:
-        """Add sentences; those whose candidates are all equally good are only counted."""
+        """Add sentences; a sentence whose candidates are all equally good is only counted."""
         counted = [
             (candidates, candidate_brackets(candidates.trees, tree))
             for candidates, tree in zip(sentences, gold, strict=True)
@@ -89,7 +90,7 @@ class RerankerSamples:
         self.rows.append(rows)
         self.sentence_keys.append(rows.sentence_keys(np.cumsum([0, *sizes])))
         self.scores += [candidates.scores for candidates, _ in differing]
-        self.brackets += [own for _, brackets in differing for own in brackets]
+        self.brackets += [counts for _, brackets in differing for counts in brackets]
 
     def fit(self, penalty: float, min_count: int, iterations: int) -> RerankerModel:
         """Fit a model to the features in which the candidates of ``min_count`` sentences differ."""
@@ -100,7 +101,7 @@ class RerankerSamples:
             )
         keys, sentences = np.unique(np.concatenate(self.sentence_keys), return_counts=True)
         keys = keys[sentences >= min_count]
-        # Parser scores are standardised, so that one penalty suits them and counts of features.
+        # Parser scores are standardised, so that one penalty fits both scores and feature counts.
         centred = np.concatenate([scores - scores.mean(axis=0) for scores in self.scores])
         scale = centred.std(axis=0)
         scale[scale == 0] = 1.0
@@ -115,13 +116,13 @@ class RerankerSamples:
         return RerankerModel(dense / scale, keys, sparse.astype(np.float32))
 
     def _gains(self) -> NDArray[np.float64]:
-        """What each candidate adds to the F1 of all trees, up to a constant factor.
+        """The contribution of each candidate to the F1 of all trees, up to a constant factor.
 
-        F1 is 2 M / (G + P), with M matched, G gold and P predicted brackets in total, and so no sum
-        over sentences. Near a value F of it, it grows where 2 M - F (G + P) does, which is one; F
+        F1 is 2 M / (G + P), with M matched, G gold and P predicted brackets in total. This is not a
+        sum over sentences. Near a value F, F1 is linearised as 2 M - F (G + P), which is a sum; F
         is the F1 of the first candidates.
         """
         f1 = self.one_best.f1 / 100
         return np.array(
-            [2 * own.matched - f1 * (own.gold + own.predicted) for own in self.brackets]
+            [2 * each.matched - f1 * (each.gold + each.predicted) for each in self.brackets]
         )

@@ -30,7 +30,7 @@ __all__ = ["SCORES", "Candidates", "candidate_brackets", "merge_candidates", "or
 #: The scores that each parser gives a candidate; see :func:`merge_candidates`.
 SCORES = ("log posterior", "proposed", "rank", "expected F1", "log phrases", "log tags")
 
-#: Span probabilities are at least this: about where pruning makes zeros of them.
+#: The lower bound of span probabilities, about the threshold below which they are pruned.
 _MIN_PROBABILITY = 1e-4
 
 
@@ -60,9 +60,9 @@ class Candidates:
     def parse(self, scores: NDArray[np.float64], count: int = 1) -> Parse:
         r"""The parse with the highest score, with the ``count`` best trees as its candidates.
 
-        The probability of a tree is proportional to the exponential of its score, that of a span is
-        the sum over the trees that have it. The probability of the sentence is that of the parsers
-        that found more than fragments of it.
+        The probability of a tree is proportional to the exponential of its score. The probability
+        of a span is the sum over the trees that have it. The probability of the sentence is taken
+        from the parsers that found more than fragments of it.
 
         >>> from lpcfg import Grammar, Parser
         >>> parser = Parser(Grammar.from_string("S -> X S | S X | X X \n X -> 'ha'"))
@@ -75,7 +75,7 @@ class Candidates:
         probabilities = np.exp(scores - scores.max())
         order = np.argsort(-scores, kind="stable")[:count].tolist()
         return Parse.from_candidates(
-            [(self.trees[place], self.log_probabilities[place]) for place in order],
+            [(self.trees[index], self.log_probabilities[index]) for index in order],
             mean_marginals([tree_marginals(tree) for tree in self.trees], probabilities),
             status=members.status,
             sentence_log_probability=members.sentence_log_probability(),
@@ -86,16 +86,16 @@ class Candidates:
 def merge_candidates(parses: Sequence[Parse], whole: Sequence[Parse] | None = None) -> Candidates:
     r"""Merge the k-best lists of several parsers for one sentence, and score every tree.
 
-    - ``parses``: the parses of the sentence, with candidates and marginals. Those of the members of
-      an ensemble may be among them.
+    - ``parses``: the parses of the sentence, with candidates and marginals. They may include parses
+      of members of an ensemble.
     - ``whole``: the parses that the probability of the sentence is taken from; by default all.
 
-    Each parser gives every tree, also those that it did not propose, the :data:`SCORES`:
+    Each parser gives every tree the :data:`SCORES`, even if it did not propose the tree:
 
-    - log posterior: log probability given the sentence; that of the parser's last candidate if it
-      did not propose the tree
+    - log posterior: the log probability given the sentence; if the parser did not propose the tree,
+      the log posterior of its last candidate
     - proposed: 1 if the parser proposed it, otherwise 0
-    - rank: log(1 + its place in the parser's list)
+    - rank: log(1 + its index in the parser's list)
     - expected F1: under the parser's span marginals
     - log phrases, log tags: the sum of the log marginals of its phrases, and of its tags
 
@@ -127,7 +127,7 @@ _Span = tuple[str, int, int]
 
 def _marginals(parse: Parse) -> MarginalTable:
     if parse.marginals is None:
-        raise InputError("parses must have marginals: ask analyze_many for them")
+        raise InputError("parses must have marginals: call analyze_many with marginals=True")
     return parse.marginals
 
 
@@ -140,10 +140,10 @@ def _scores(
     """The :data:`SCORES` of one parser for each tree."""
     table = span_probabilities(_marginals(parse))
     ranks = {tree: rank for rank, (tree, _) in enumerate(parse.candidates)}
-    own = [log_probability for _, log_probability in parse.candidates]
-    # Fragments have no probability, nor have trees that no single member of an ensemble finds.
-    lowest = min(filter(math.isfinite, own), default=parse.sentence_log_probability)
-    own = [max(log_probability, lowest) for log_probability in own]
+    logs = [log_probability for _, log_probability in parse.candidates]
+    # Fragments have the probability zero, and so have trees that no member of an ensemble proposes.
+    lowest = min(filter(math.isfinite, logs), default=parse.sentence_log_probability)
+    logs = [max(log_probability, lowest) for log_probability in logs]
     expected = sum(table.values()) - len(tags[0])
     rows = np.empty((len(trees), len(SCORES)))
     for row, tree in enumerate(trees):
@@ -151,9 +151,9 @@ def _scores(
         preterminals = np.array([table.get(span, 0.0) for span in tags[row]])
         rank = ranks.get(tree)
         rows[row] = (
-            (lowest if rank is None else own[rank]) - parse.sentence_log_probability,
+            (lowest if rank is None else logs[rank]) - parse.sentence_log_probability,
             rank is not None,
-            np.log1p(len(own) if rank is None else rank),
+            np.log1p(len(logs) if rank is None else rank),
             2 * phrases.sum() / max(len(phrases) + expected, 1.0),
             np.log(np.maximum(phrases, _MIN_PROBABILITY)).sum(),
             np.log(np.maximum(preterminals, _MIN_PROBABILITY)).sum(),
@@ -174,7 +174,7 @@ def candidate_brackets(trees: Iterable[Tree], gold: Tree) -> list[BracketCounts]
 
 
 def oracle_f1(candidates: Iterable[Sequence[Tree]], gold: Sequence[Tree]) -> float:
-    """The F1, in percent, of choosing the best candidate of each sentence: the bound of reranking.
+    """The F1, in percent, of the best candidate of each sentence: the upper bound of reranking.
 
     >>> gold = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")
     >>> oracle_f1([[Tree.from_string("(S (PRP it) (VP (VBD rained)))"), gold]], [gold])

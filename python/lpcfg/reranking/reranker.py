@@ -39,11 +39,11 @@ class Reranker(BaseParser):
     that each parser gives it (:data:`lpcfg.reranking.candidates.SCORES`). The tree with the highest
     score is the parse. The weights of the model maximise the expected F1 of that choice.
 
-    A grammar parses the trees that it was estimated from better than new ones, so :meth:`fit` makes
-    the k-best lists to learn from by cross-fitting (jackknifing): the treebank is cut into folds,
-    and each is parsed by grammars that were estimated from the others.
+    A grammar parses its training trees better than new ones, so :meth:`fit` produces the k-best
+    lists for training by cross-fitting (jackknifing): the treebank is divided into folds, and each
+    fold is parsed by grammars that were estimated from the other folds.
 
-    A fitted reranker is used as a :class:`~lpcfg.Parser` is.
+    A fitted reranker has the methods of a :class:`~lpcfg.Parser`.
 
     >>> import lpcfg
     >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
@@ -55,32 +55,32 @@ class Reranker(BaseParser):
     """
 
     estimators: Sequence[Estimator | Sequence[Estimator]] = ()
-    """One for each parser. Several in a tuple make one parser of several grammars: an ensemble, if
-    their trees are transformed differently, each member of which proposes and scores trees too."""
+    """One estimator for each parser. A tuple of estimators makes one parser of several grammars. If
+    their tree transforms differ it is an ensemble, whose members also propose and score trees."""
     candidates: int = 30
-    """The k of the k-best lists, at least 1: trees that each parser proposes. More raise the oracle
-    F1, and the time of training and parsing."""
+    """The k of the k-best lists: the number of trees that each parser proposes, at least 1. A
+    higher number raises the oracle F1, and the time of training and parsing."""
     folds: int = 5
-    """Parts of the treebank for cross-fitting, from 2 to the number of trees. With more, the
-    grammars that make the lists are closer to the final ones, and training takes longer."""
+    """The number of folds for cross-fitting, from 2 to the number of trees. With more folds, the
+    grammars that produce the lists are closer to the final ones, and training takes longer."""
     penalty: float = 30.0
     """The weight of the L2 penalty, positive. The larger it is, the smaller the weights, and the
     less the choice depends on single features."""
     min_count: int = 5
-    """A feature is used if it differs among the candidates of this many sentences; at least 1. A
-    smaller number means more features, a larger model and more overfitting."""
+    """The smallest number of sentences among whose candidates a feature must differ to be used, at
+    least 1. A smaller number means more features, a larger model and more overfitting."""
     iterations: int = 200
     """The largest number of L-BFGS iterations, at least 1."""
     decoder: str = "max-f1"
-    """That of the parsers; see :class:`~lpcfg.Parser`."""
+    """The decoder of the parsers; see :class:`~lpcfg.Parser`."""
     prune: Pruning | float | None = field(default_factory=Pruning)
     """The pruning thresholds of the parsers; see :class:`~lpcfg.Parser`."""
     memory: int = MEMORY
-    """The bytes that the charts of a sentence may take; see :class:`~lpcfg.Parser`."""
+    """The largest number of bytes for the charts of a sentence; see :class:`~lpcfg.Parser`."""
     n_jobs: int = -1
     """The number of threads; -1 for all cores. Results do not depend on it."""
     progress: Callable[[Iterable[int]], Iterable[int]] = iter
-    """Wraps the iterator of folds, for instance to show a progress bar."""
+    """A function that wraps the iterator of folds, for instance to show a progress bar."""
 
     grammars_: list[list[Grammar]] = field(init=False, repr=False, compare=False)
     parsers_: list[BaseParser] = field(init=False, repr=False, compare=False)
@@ -103,8 +103,8 @@ class Reranker(BaseParser):
                 f"folds must be at most the number of trees, {len(treebank)}, not {self.folds}"
             )
         trees = treebank.trees()
-        grammars = self._learn(treebank)
-        # Grammars that have the same backbone in one fold only must not share a chart there.
+        grammars = self._estimate(treebank)
+        # Grammars share a chart in a fold only if they also do so in the end.
         classes = [backbone_classes(group) for group in grammars]
         samples = RerankerSamples()
         for fold in self.progress(range(self.folds)):
@@ -114,7 +114,7 @@ class Reranker(BaseParser):
                 cleaning=treebank.cleaning or False,
                 transform=treebank.transform,
             )
-            self._use(self._learn(others), classes)
+            self._use(self._estimate(others), classes)
             for first in range(start, end, BATCH):
                 gold = trees[first : min(first + BATCH, end)]
                 proposed = self.propose(words=[tree.words() for tree in gold])
@@ -137,36 +137,36 @@ class Reranker(BaseParser):
         if not isinstance(self.penalty, (int, float)) or not 0 < self.penalty < math.inf:
             raise InputError(f"penalty must be a positive number, not {self.penalty!r}")
 
-    def _learn(self, treebank: Treebank) -> list[list[Grammar]]:
-        """The grammars of each parser; an estimator that is given twice is fitted once."""
-        learnt: dict[int, Grammar] = {}
+    def _estimate(self, treebank: Treebank) -> list[list[Grammar]]:
+        """The grammars of each parser; an estimator that occurs twice is fitted once."""
+        fitted: dict[int, Grammar] = {}
         for estimator in (member for group in self._groups() for member in group):
-            if id(estimator) not in learnt:
-                learnt[id(estimator)] = copy.copy(estimator).fit(treebank).grammar_
-        return [[learnt[id(member)] for member in group] for group in self._groups()]
+            if id(estimator) not in fitted:
+                fitted[id(estimator)] = copy.copy(estimator).fit(treebank).grammar_
+        return [[fitted[id(member)] for member in group] for group in self._groups()]
 
     def _groups(self) -> list[Sequence[Estimator]]:
-        return [own if isinstance(own, Sequence) else (own,) for own in self.estimators]
+        return [group if isinstance(group, Sequence) else (group,) for group in self.estimators]
 
     def _use(
         self, grammars: list[list[Grammar]], classes: Sequence[Sequence[Sequence[int]]]
     ) -> None:
-        """Make parsers of grammars; those of one class share a chart."""
+        """Make parsers from grammars; grammars of one backbone class share a chart."""
         self.grammars_ = grammars
         self.parsers_ = [
             joint_parser(
                 group,
-                classes=own,
+                classes=group_classes,
                 decoder=self.decoder,
                 prune=self.prune,
                 memory=self.memory,
                 n_jobs=self.n_jobs,
             )
-            for group, own in zip(grammars, classes, strict=True)
+            for group, group_classes in zip(grammars, classes, strict=True)
         ]
 
     def _n_parsers(self) -> int:
-        """The number of parsers that propose and score trees, members of ensembles included."""
+        """The number of parsers that propose and score trees, including members of ensembles."""
         return sum(
             1 + len(parser.members) if isinstance(parser, Ensemble) else 1
             for parser in self.parsers_
@@ -183,7 +183,7 @@ class Reranker(BaseParser):
 
     @property
     def tags(self) -> frozenset[str]:
-        """The tags that at least one of its parsers knows.
+        """The tags of all its parsers.
 
         >>> sorted(reranker.tags)[:3]
         [',', '.', 'CC']
@@ -199,26 +199,26 @@ class Reranker(BaseParser):
     ) -> Iterator[Candidates]:
         """The merged k-best lists of many sentences, lazily and in their order.
 
-        ``tags``, ``words`` and ``batch_size`` are those of :meth:`lpcfg.Parser.analyze_many`.
+        ``tags``, ``words`` and ``batch_size`` are as for :meth:`lpcfg.Parser.analyze_many`.
 
         >>> sentence = "The dog saw him with them .".split()
         >>> [len(candidates.trees) for candidates in reranker.propose(words=[sentence])]
         [5]
         """
-        together = analyze_with_each(
+        all_parses = analyze_with_each(
             [parser.analyze_with_members for parser in self.parsers_],
             tags,
             words,
             candidates=self.candidates,
             batch_size=batch_size,
         )
-        # The parse of an ensemble comes before those of its members, which count as well.
+        # The parse of an ensemble comes before the parses of its members, which are scored too.
         return (
             merge_candidates(
                 [parse for parts in several for parse in reversed(parts)],
                 whole=[parts[-1] for parts in several],
             )
-            for several in together
+            for several in all_parses
         )
 
     def analyze_many(
@@ -230,10 +230,10 @@ class Reranker(BaseParser):
         marginals: bool = False,
         batch_size: int = BATCH,
     ) -> Iterator[Parse]:
-        """What :meth:`lpcfg.Parser.analyze_many` gives, the best candidates first.
+        """Parse many sentences, as :meth:`lpcfg.Parser.analyze_many` does.
 
-        The probability of a span is the sum over the candidates that have it, as the log-linear
-        model sees them.
+        The probability of a span is the sum, over the candidates that have it, of their
+        probabilities under the log-linear model.
 
         >>> [parse.status for parse in reranker.analyze_many([["DT", "NN", "VBD", "."], ["."]])]
         ['parsed', 'fragments']
@@ -249,23 +249,23 @@ class Reranker(BaseParser):
     ) -> Iterator[Parse]:
         while batch := list(itertools.islice(proposed, batch_size)):
             scores = self.model_.scores(batch, self.n_jobs)
-            for own, row in zip(batch, scores, strict=True):
-                yield own.parse(row, candidates)
+            for merged, row in zip(batch, scores, strict=True):
+                yield merged.parse(row, candidates)
 
     def summary(self) -> str:
-        """A few lines on the reranker and on each of its grammars.
+        """A description of the reranker and of each of its grammars in a few lines.
 
         >>> reranker.summary().splitlines()[0].split(" with ")[0]
         'reranker'
         """
-        own = (
+        heading = (
             f"reranker with {len(self.model_.keys)} features of trees, over {self.candidates} "
             f"candidates from each of {self._n_parsers()} parsers"
         )
-        return "\n\n".join([own, *(parser.summary() for parser in self.parsers_)])
+        return "\n\n".join([heading, *(parser.summary() for parser in self.parsers_)])
 
     def save(self, folder: str | PathLike[str]) -> None:
-        """Write the reranker and its grammars into a folder, a new or an empty one.
+        """Write the reranker and its grammars into a new or empty folder.
 
         >>> import tempfile, pathlib
         >>> with tempfile.TemporaryDirectory() as folder:

@@ -1,1 +1,1 @@
-"""Hidden Markov models and the part-of-speech tagger."""
+"""Sequence models: hidden Markov models, spectral HMMs and the part-of-speech tagger."""

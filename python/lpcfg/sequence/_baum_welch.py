@@ -13,7 +13,7 @@ __all__ = ["BaumWelch", "Fit"]
 
 @dataclass(frozen=True)
 class Fit:
-    """The result of a run: parameters, log-likelihoods before each iteration, convergence.
+    """The result of Baum-Welch: parameters, log-likelihoods before each iteration, convergence.
 
     >>> Fit(HMMParameters.checked([1.0], [[1.0]], [[1.0]]), (-3.0, -2.0), True).log_likelihood
     -2.0
@@ -25,7 +25,7 @@ class Fit:
 
     @property
     def log_likelihood(self) -> float:
-        """The last known log-likelihood: that of the parameters if the run has converged.
+        """The log-likelihood before the last iteration; of the parameters if the run converged.
 
         >>> Fit(HMMParameters.checked([1.0], [[1.0]], [[1.0]]), (-3.0,), False).log_likelihood
         -3.0
@@ -37,10 +37,10 @@ class Fit:
 class BaumWelch:
     """The Baum-Welch algorithm: EM for hidden Markov models.
 
-    ``max_iter``: the maximal number of iterations.
-    ``tol``: it has converged when an iteration improves the log-likelihood per symbol by less.
-    ``pseudocount``: is added to all expected counts.
-    ``progress``: wraps the iterations, for a progress bar.
+    ``max_iter``: the largest number of iterations. Default 100.
+    ``tol``: iterations stop when one improves the log-likelihood per symbol by less. Default 1e-5.
+    ``pseudocount``: added to all expected counts. Default 0.
+    ``progress``: a function that wraps the iterations, for instance to show a progress bar.
 
     >>> import numpy as np
     >>> transitions, emissions = [[0.6, 0.4], [0.5, 0.5]], [[0.7, 0.3], [0.2, 0.8]]
@@ -58,7 +58,7 @@ class BaumWelch:
     progress: Callable[[Iterable[int]], Iterable[int]] = iter
 
     def run(self, start: HMMParameters, sequences: _core.Sequences, n_items: int) -> Fit:
-        """Iterate from given parameters; ``n_items`` is the number of symbols of all sequences.
+        """Iterate from initial parameters; ``n_items`` is the number of symbols of all sequences.
 
         >>> import numpy as np
         >>> start = HMMParameters.checked([1.0], [[1.0]], [[0.5, 0.5]])

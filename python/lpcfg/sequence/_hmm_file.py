@@ -66,7 +66,7 @@ def _unpack_spectral_hmm(file: ModelFile, document: Document) -> SpectralHMM:
 
 
 def _pack_items(name: str, items: tuple[Item, ...]) -> Arrays:
-    """The names of symbols or states: strings as they are packed everywhere, integers as arrays."""
+    """The names of symbols or states: strings by ``pack_strings``, integers as an array."""
     if any(isinstance(item, str) for item in items):
         return pack_strings(name, [str(item) for item in items])
     return {name: np.array(items, dtype=np.int64)}

@@ -1,9 +1,10 @@
 """A hidden Markov model as a right-branching L-PCFG.
 
-The states of the HMM are latent states of three symbols: S, the rest of a sentence from a word
-that is not the last one, and X, the tag of a word, once for all but the last word and once for
-the last. S in state i goes to X in state i and to what follows in state j; so the trees branch to
-the right, each sentence has one, and latent states sum over the paths of the HMM.
+The states of the HMM are latent states of three symbols. S covers the rest of a sentence from a
+word that is not the last one. X is the tag of a word; there is one X for the last word and another
+for all other words. S in state i expands to X in state i and S or X in state j. So trees branch to
+the right, each sentence has one tree, and the sum over latent states is the sum over the paths of
+the HMM.
 """
 
 from __future__ import annotations
@@ -41,19 +42,21 @@ def right_branching(
     (array([0.5, 0. , 0.5]), array([0.5, 0.5]))
     """
     n_states = parameters.n_states
-    # Without a model of the end a sequence goes on or ends as its length demands, at no cost.
+    # Without a model of the end, continuing and ending have no cost: the length is fixed.
     ends = np.ones(n_states) if parameters.ends is None else parameters.ends
-    goes_on = parameters.transitions.sum(axis=1)
+    continues = parameters.transitions.sum(axis=1)
     # P(next state | state, there is a next word).
     next_states = np.divide(
         parameters.transitions,
-        goes_on[:, None],
+        continues[:, None],
         out=np.zeros_like(parameters.transitions),
-        where=goes_on[:, None] > 0,
+        where=continues[:, None] > 0,
     )
     rules = np.array([[_REST, _WORD, _REST], [_REST, _WORD, _LAST]], dtype=np.uint32)
-    tensors = np.stack([next_states * goes_on, next_states * ends])
-    roots = np.stack([parameters.initial * goes_on, np.zeros(n_states), parameters.initial * ends])
+    tensors = np.stack([next_states * continues, next_states * ends])
+    roots = np.stack(
+        [parameters.initial * continues, np.zeros(n_states), parameters.initial * ends]
+    )
     states = np.arange(n_states)
     # The states of S and of its word are the same: most of a tensor is zero.
     positions = (states[:, None] * (n_states + 1) * n_states + states).ravel()
@@ -63,7 +66,7 @@ def right_branching(
         symbols=_SYMBOLS,
         roots=roots.sum(axis=1),
         binary_rules=rules,
-        # Of the backbone, which takes all states for equally likely.
+        # In the backbone, all states are equally probable.
         binary_probabilities=tensors.sum(axis=2).mean(axis=1),
         unary_rules=np.zeros((0, 2), dtype=np.uint32),
         unary_probabilities=np.zeros(0),
@@ -74,7 +77,7 @@ def right_branching(
             roots=roots.astype(np.float32).ravel(),
             binary=tensors.astype(np.float32).ravel(),
             binary_counts=np.full(2, n_states**2, dtype=np.uint32),
-            # A tensor of one value has them all.
+            # A tensor of one value is dense.
             binary_positions=np.tile(positions if n_states > 1 else positions[:0], 2).astype(
                 np.uint32
             ),

@@ -111,7 +111,7 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return encoded.expected_visits(self.parameters_.core, self.count_transitions)
 
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
-        """The names of the columns that :meth:`transform` gives.
+        """The names of the columns of :meth:`transform`.
 
         >>> from lpcfg import HMM
         >>> hmm = HMM(n_states=2, count_transitions=True).fit([["a", "b", "a"]])
@@ -151,7 +151,7 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         return backward + later[:, None]
 
     def _passes(self, sequence: Sequence[Item]) -> tuple[NDArray[np.float64], ...]:
-        """The logarithms of scaled forward and backward rows, and of what they are scaled by."""
+        """The logarithms of the scaled forward and backward rows, and of their scales."""
         _, encoded = self._encode([sequence])
         with np.errstate(divide="ignore"):
             return tuple(map(np.log, encoded.passes(self.parameters_.core, 0)))
@@ -159,9 +159,9 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def sample(
         self, n_sequences: int = 1, length: int | None = None, random_state: int = 0
     ) -> tuple[list[list[Item]], list[list[Item]]]:
-        """Sample sequences and their states; the same seed gives the same ones.
+        """Sample sequences and their states; the same seed gives the same sequences.
 
-        ``length`` is that of all sequences, or the maximal length if the end is modelled.
+        ``length``: the length of all sequences, or the largest length if the end is modelled.
 
         >>> from lpcfg import HMM
         >>> hmm = HMM.from_parameters([1, 0], [[0, 1], [1, 0]], np.eye(2), symbols=["tick", "tock"])

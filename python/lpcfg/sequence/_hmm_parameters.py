@@ -18,8 +18,8 @@ __all__ = ["HMMParameters", "count_states"]
 # How far the sum of probabilities may be from one.
 _ROUNDING = 1e-6
 
-# How much larger a random transition may be than another.
-_SCATTER = 0.1
+# The largest relative difference between two random initial transitions.
+_SYMMETRY_BREAKING = 0.1
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +43,7 @@ class HMMParameters:
     ends: NDArray[np.float64] | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        # What is laid out for the core is made again from the rest.
+        # The object of the core is built again from the arrays.
         return {name: value for name, value in vars(self).items() if name != "core"}
 
     @classmethod
@@ -80,9 +80,9 @@ class HMMParameters:
         if states == 0:
             raise InputError("initial must have a probability for each state")
         for name, shape in shapes.items():
-            found = getattr(self, name).shape
-            if found != shape:
-                raise InputError(f"{name} must have shape {shape}, not {found}")
+            actual = getattr(self, name).shape
+            if actual != shape:
+                raise InputError(f"{name} must have shape {shape}, not {actual}")
         for name in ("initial", *shapes):
             if not np.all(getattr(self, name) >= 0):
                 raise InputError(f"{name} must have no negative numbers")
@@ -126,9 +126,9 @@ class HMMParameters:
     ) -> HMMParameters:
         """Random parameters for EM to start from.
 
-        Emissions are drawn around the frequencies of symbols, and transitions are nearly uniform:
-        more of the starts with random transitions end in poor local optima. The end of sequences is
-        modelled if their mean length is given.
+        Emissions are drawn around the frequencies of symbols. Transitions are nearly uniform,
+        because random transitions lead to poor local optima more often. The end of sequences is
+        modelled if their mean length is not None.
 
         >>> random = np.random.default_rng(0)
         >>> HMMParameters.random(2, np.array([0.9, 0.1]), None, random).emissions.sum(axis=1)
@@ -136,8 +136,8 @@ class HMMParameters:
         """
         shape = (n_states, len(frequencies))
         counts = {
-            "initial": 1 + _SCATTER * random.random(n_states),
-            "transitions": 1 + _SCATTER * random.random((n_states, n_states)),
+            "initial": 1 + _SYMMETRY_BREAKING * random.random(n_states),
+            "transitions": 1 + _SYMMETRY_BREAKING * random.random((n_states, n_states)),
             "emissions": random.standard_exponential(shape) * frequencies,
         }
         if mean_length is not None:
@@ -172,7 +172,7 @@ class HMMParameters:
 
     @cached_property
     def core(self) -> _core.HiddenMarkovModel:
-        """The parameters for the core, with one more symbol, which all states emit: unknown ones.
+        """The parameters for the core, with a symbol for unknown ones, which all states emit.
 
         >>> HMMParameters.checked([1.0], [[1.0]], [[1.0]]).core
         <lpcfg._core.HiddenMarkovModel object at ...>
@@ -200,7 +200,7 @@ class HMMParameters:
         running = np.arange(n_sequences)
         states = _draw(_bounds(self.initial[None]), np.zeros_like(running), random)
         rows: list[NDArray[np.int64]] = []
-        # All sequences take a step at once; those that have ended drop out.
+        # All sequences advance together; sequences that have ended are dropped.
         while len(running) and (length is None or len(rows) < length):
             symbols = _draw(emissions, states, random)
             rows.append(np.stack([running, states, symbols]))
@@ -246,7 +246,7 @@ def count_states(
 
 def _normalized(counts: NDArray[np.float64]) -> NDArray[np.float64]:
     sums = counts.sum(axis=-1, keepdims=True)
-    # A state that was never met may have any distribution.
+    # The distribution of a state that never occurs is arbitrary.
     even = np.full_like(counts, 1.0 / counts.shape[-1])
     rows: NDArray[np.float64] = np.divide(counts, sums, out=even, where=sums > 0)
     return rows
@@ -262,8 +262,8 @@ def _bounds(probabilities: NDArray[np.float64]) -> NDArray[np.float64]:
 def _draw(
     bounds: NDArray[np.float64], rows: NDArray[np.int64], random: np.random.Generator
 ) -> NDArray[np.int64]:
-    """Sample a column for each of the given rows, which may be given more than once."""
+    """Sample a column for each of ``rows``, which may have repetitions."""
     columns = bounds.shape[1]
-    places = np.searchsorted(bounds.ravel(), rows + random.random(len(rows)), side="right")
-    drawn: NDArray[np.int64] = np.minimum(places - rows * columns, columns - 1)
+    positions = np.searchsorted(bounds.ravel(), rows + random.random(len(rows)), side="right")
+    drawn: NDArray[np.int64] = np.minimum(positions - rows * columns, columns - 1)
     return drawn

@@ -117,7 +117,7 @@ class SymbolTable:
 
     @classmethod
     def chosen(cls, vocabulary: Sequence[Item] | None, sequences: FlatSequences) -> SymbolTable:
-        """The given vocabulary, or else all symbols of the sequences, of which there must be one.
+        """The vocabulary or, if it is None, all symbols of the sequences.
 
         >>> SymbolTable.chosen(["z", "a"], FlatSequences.of([["a"]])).symbols
         ('z', 'a')
@@ -136,7 +136,7 @@ class SymbolTable:
         return {symbol: number for number, symbol in enumerate(self.symbols)}
 
     def encode(self, sequences: FlatSequences, unknown: Unknown = "error") -> NDArray[np.uint32]:
-        """The numbers of all items; unknown ones are an error, or have the next free number.
+        """The numbers of all items; unknown items are an error, or have the next free number.
 
         >>> table = SymbolTable(("a", "b"))
         >>> table.encode(FlatSequences.of([["b", "c"]]), unknown="ignore")
@@ -145,13 +145,12 @@ class SymbolTable:
         Traceback (most recent call last):
         lpcfg.errors.InputError: sequence 1, position 2: 'c' was never seen in training; ...
         """
-        found = [self.ids.get(item, -1) for item in sequences.items]
-        encoded = np.array(found, dtype=np.int64)
+        encoded = np.array([self.ids.get(item, -1) for item in sequences.items], dtype=np.int64)
         if unknown == "error" and (encoded < 0).any():
-            place = int(np.argmin(encoded))
+            index = int(np.argmin(encoded))
             raise InputError(
-                f"{sequences.items[place]!r} was never seen in training; "
+                f"{sequences.items[index]!r} was never seen in training; "
                 'with unknown="ignore" such symbols are left out of the emission probabilities',
-                argument=sequences.position(place),
+                argument=sequences.position(index),
             )
         return np.where(encoded < 0, len(self.symbols), encoded).astype(np.uint32)

@@ -32,7 +32,7 @@ def _unpack_tagger(file: ModelFile, document: Document) -> Tagger:
     return tagger
 
 
-#: The lexicon of a tagger, and how often tags follow each other.
+#: The lexicon of a tagger, and the counts of its tag trigrams.
 TAGGER_FORMAT = FileFormat(
     kind="tagger",
     keys={**LEXICON_KEYS, **dict.fromkeys(SMOOTHING, float), "cleaning": dict},

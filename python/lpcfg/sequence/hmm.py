@@ -27,31 +27,32 @@ __all__ = ["HMM"]
 
 @dataclass(eq=False, repr=False)
 class HMM(HMMInference):
-    """A hidden Markov model, learnt from sequences alone (Baum-Welch) or with their states.
+    """A hidden Markov model, trained on sequences alone (Baum-Welch) or with their states.
 
     ``n_states``: the number of states; may be None (the default) if the states are given to
     :meth:`fit`.
-    ``model_end``: whether to model the end of sequences; default False: probabilities are those of
-    sequences of a given length.
+    ``model_end``: whether to model the end of sequences; default False: probabilities are
+    conditional on the length of the sequence.
     ``vocabulary``: the symbols; by default all that occur in training, sorted.
     ``unknown``: how symbols outside the vocabulary are treated: ``"error"`` (the default) raises an
     exception, ``"ignore"`` leaves them out of the emission probabilities.
-    ``pseudocount``: is added to all counts of states, transitions and symbols; default 0, which
-    gives what was never seen probability 0.
+    ``pseudocount``: added to all counts of states, transitions and symbols; default 0, which gives
+    unseen events the probability 0.
     ``n_init``: the number of random starts, of which the one with the best likelihood is kept;
     default 1.
-    ``max_iter``: the maximal number of iterations of each start; default 100.
+    ``max_iter``: the largest number of iterations of each start; default 100.
     ``tol``: iterations stop when the log-likelihood per symbol improves by less than this; default
     1e-5.
     ``warm_start``: whether :meth:`fit` continues from the parameters and the vocabulary of the last
     fit; default False.
-    ``decoder``: what :meth:`predict` finds, the most probable sequence of states (``"viterbi"``,
-    the default) or the most probable state of each symbol (``"posterior"``).
+    ``decoder``: the result of :meth:`predict`: the most probable sequence of states
+    (``"viterbi"``, the default) or the most probable state of each symbol (``"posterior"``).
     ``count_transitions``: whether :meth:`transform` counts transitions, too; default False.
     ``random_state``: the seed; the same seed gives the same model; default 0.
     ``n_jobs``: the number of threads, -1 (the default) for one on each core; the result does not
     depend on it.
-    ``progress``: wraps the iterations, for a progress bar; by default there is none.
+    ``progress``: a function that wraps the iterations, for a progress bar; by default ``iter``,
+    which shows none.
 
     After :meth:`fit`, ``parameters_`` has the probabilities, ``symbols_`` and ``states_`` the
     names of their columns and rows, ``log_likelihoods_`` the log-likelihood before each iteration,
@@ -125,8 +126,8 @@ class HMM(HMMInference):
     ) -> HMM:
         """A bigram model as an HMM with a state for each symbol (del Canto 2021, part 1d).
 
-        ``initial`` has the probabilities of first symbols, ``conditional`` those of the next symbol
-        (column) given the symbol (row).
+        ``initial`` has the probabilities of first symbols, ``conditional`` the probabilities of the
+        next symbol (column) given the symbol (row).
 
         >>> hmm = HMM.from_bigrams([0.5, 0.5], [[0.9, 0.1], [0.4, 0.6]], symbols=["a", "b"])
         >>> float(np.exp(hmm.score([["a", "b", "b"]])).round(6))
@@ -142,7 +143,7 @@ class HMM(HMMInference):
         )
 
     def fit(self, sequences: Sequences, states: Sequences | None = None) -> Self:
-        """Learn from sequences; with the states of all their symbols, by counting.
+        """Fit the model to sequences by Baum-Welch; with the states of all symbols, by counting.
 
         >>> hmm = HMM().fit([["it", "rained"], ["she", "sang"]], [["N", "V"], ["N", "V"]])
         >>> hmm.predict([["she", "rained"]])
@@ -150,13 +151,14 @@ class HMM(HMMInference):
         """
         self.check_options()
         flat = FlatSequences.of(sequences)
-        going_on = self.warm_start and hasattr(self, "parameters_")
-        table = SymbolTable.chosen(self.symbols_ if going_on else self.vocabulary, flat)
+        continued = self.warm_start and hasattr(self, "parameters_")
+        table = SymbolTable.chosen(self.symbols_ if continued else self.vocabulary, flat)
         symbols = table.encode(flat, self.unknown)
         if states is None:
-            self._fit_alone(flat.offsets, symbols, len(table.symbols))
+            self._fit_unsupervised(flat.offsets, symbols, len(table.symbols))
         else:
-            self._fit_with(flat, symbols, FlatSequences.of(states, "states"), len(table.symbols))
+            labels = FlatSequences.of(states, "states")
+            self._fit_supervised(flat, symbols, labels, len(table.symbols))
         self.symbols_ = table.symbols
         return self
 
@@ -180,7 +182,7 @@ class HMM(HMMInference):
                     f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}"
                 )
 
-    def _fit_alone(
+    def _fit_unsupervised(
         self, offsets: NDArray[np.int64], symbols: NDArray[np.uint32], n_symbols: int
     ) -> None:
         if self.n_states is None:
@@ -203,7 +205,7 @@ class HMM(HMMInference):
         self.log_likelihoods_ = best.log_likelihoods
         self.converged_ = best.converged
 
-    def _fit_with(
+    def _fit_supervised(
         self,
         flat: FlatSequences,
         symbols: NDArray[np.uint32],
@@ -226,9 +228,9 @@ class HMM(HMMInference):
         self.converged_ = True
 
     def fit_transform(self, sequences: Sequences, labels: object = None) -> NDArray[np.float64]:
-        """Learn from sequences alone, then :meth:`transform` them.
+        """Fit the model to sequences without states, then :meth:`transform` them.
 
-        A pipeline hands the labels of its classifier to all steps; they are not states, and are
+        A pipeline passes the labels of its classifier to all steps; they are not states, and are
         not used.
 
         >>> HMM(n_states=1).fit_transform([["a", "b"], ["a"]], labels=[0, 1])
@@ -239,10 +241,10 @@ class HMM(HMMInference):
         return self.fit(listed).transform(listed)
 
     def to_grammar(self) -> Grammar:
-        """The same model as a right-branching L-PCFG, whose latent states are those of the HMM.
+        """The same model as a right-branching L-PCFG, whose latent states are the HMM's states.
 
-        The probability of a sentence, and of its only tree, is what :meth:`score_samples` has the
-        logarithm of. Symbols become words, numbers too.
+        :meth:`score_samples` is the log-probability of a sentence, and of its only tree. Symbols
+        become words, and so do numbers.
 
         >>> from lpcfg import Parser
         >>> hmm = HMM.from_bigrams([0.5, 0.5], [[0.9, 0.1], [0.4, 0.6]], symbols=["a", "b"])

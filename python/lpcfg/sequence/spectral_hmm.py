@@ -1,6 +1,6 @@
 """Spectral learning of hidden Markov models by observable operators.
 
-Hsu, Kakade & Zhang (2012); the operators are those of Jaeger (2000): an HMM without its states.
+Hsu, Kakade & Zhang (2012), with the observable operators of Jaeger (2000).
 """
 
 from __future__ import annotations
@@ -27,17 +27,16 @@ __all__ = ["ObservableOperators", "SpectralHMM", "Triples"]
 
 Floats = NDArray[np.float64]
 
-# Singular values below this part of the largest are rounding errors, whose reciprocals would be
-# anything.
+# Singular values below this fraction of the largest are rounding errors.
 _ROUNDING = 1e-9
 
-# Entries of the matrices that are gathered at once.
+# The number of matrix entries that are computed at once.
 _BATCH = 1 << 22
 
 
 @dataclass(frozen=True)
 class Triples:
-    """Symbols that follow each other, one row each of first, second and third, with weights.
+    """Triples of adjacent symbols as rows, with their relative frequencies as weights.
 
     >>> Triples.count(np.array([0, 4]), np.array([1, 0, 1, 0])).weights
     array([0.5, 0.5])
@@ -48,7 +47,7 @@ class Triples:
 
     @classmethod
     def count(cls, offsets: NDArray[np.int64], symbols: NDArray[np.integer]) -> Triples:
-        """Relative frequencies of all triples in sequences that follow each other.
+        """Relative frequencies of all triples of adjacent symbols in concatenated sequences.
 
         >>> Triples.count(np.array([0, 3, 4]), np.array([0, 1, 2, 0])).symbols
         array([[0, 1, 2]])
@@ -59,14 +58,16 @@ class Triples:
         inner[np.maximum(ends - 2, offsets[:-1])] = False
         first = np.flatnonzero(inner)
         if len(first) == 0:
-            raise InputError("no sequence has three symbols, which spectral learning looks at")
+            raise InputError("no sequence has three symbols, which spectral learning needs")
         rows, _, count = distinct_rows(symbols[first], symbols[first + 1], symbols[first + 2])
         return cls(np.stack(rows, axis=1), count / count.sum())
 
 
 @dataclass(frozen=True)
 class ObservableOperators:
-    """P(x1 ... xn) = end . B(xn) ... B(x1) start, with an operator B for each symbol.
+    """An observable operator model: P(x1 ... xn) = end . B(xn) ... B(x1) start.
+
+    There is an operator B for each symbol.
 
     >>> one = np.ones(1)
     >>> model = ObservableOperators(one, np.array([[[0.25]], [[0.75]]]), one)
@@ -84,9 +85,9 @@ class ObservableOperators:
     ) -> ObservableOperators:
         """Spectral learning from the probabilities of first symbols and of triples of symbols.
 
-        Hsu et al. look at the first three symbols of each sequence. Triples from everywhere in the
-        sequences have the same operators, whatever the distribution of states where they begin, as
-        long as pairs and single symbols are taken from the triples.
+        Hsu et al. use the first three symbols of each sequence. Triples from all positions of the
+        sequences give the same operators, whatever the distribution of states at their beginning,
+        as long as pairs and single symbols are taken from the triples.
 
         >>> triples = Triples(np.array([[0, 1, 0], [1, 0, 1]]), np.array([0.5, 0.5]))
         >>> model = ObservableOperators.learn(np.array([1.0, 0.0]), triples, 2, random_state=0)
@@ -103,8 +104,8 @@ class ObservableOperators:
         operators = np.zeros((size, basis.shape[1], basis.shape[1]))
         step = max(_BATCH // operators[0].size, 1)
         order = np.argsort(two, kind="stable")
-        for place in range(0, len(order), step):
-            rows = order[place : place + step]
+        for begin in range(0, len(order), step):
+            rows = order[begin : begin + step]
             products = basis[three[rows], :, None] * inverse[one[rows], None, :]
             products *= triples.weights[rows, None, None]
             begins = np.flatnonzero(np.diff(two[rows], prepend=-1))
@@ -113,7 +114,7 @@ class ObservableOperators:
 
     @cached_property
     def with_unknown(self) -> Floats:
-        """The operators with one more, for a symbol of which nothing is known: the sum of all.
+        """The operators, and one more for unknown symbols, which is the sum of all.
 
         >>> ObservableOperators(np.ones(1), np.full((2, 1, 1), 0.5), np.ones(1)).with_unknown[2]
         array([[1.]])
@@ -132,7 +133,7 @@ class ObservableOperators:
         lengths = np.diff(offsets)
         vectors = np.tile(self.start, (len(lengths), 1))
         logs = np.zeros(len(lengths))
-        # All sequences take a step at once; the longest come first, so that others drop out.
+        # All sequences advance together, the longest first; sequences that have ended are dropped.
         order = np.argsort(-lengths, kind="stable")
         for time in range(int(lengths.max(initial=0))):
             running = order[: np.searchsorted(-lengths[order], -time)]
@@ -155,15 +156,15 @@ class ObservableOperators:
         vectors, logs = self.histories(offsets, symbols)
         estimates = vectors @ self.end
         with np.errstate(divide="ignore"):
-            found: Floats = np.log(np.maximum(estimates, 0.0)) + logs
-        return found
+            log_probabilities: Floats = np.log(np.maximum(estimates, 0.0)) + logs
+        return log_probabilities
 
     def next_probabilities(
         self, offsets: NDArray[np.int64], symbols: NDArray[np.integer]
     ) -> Floats:
         """The distribution of the symbol (column) after each sequence (row).
 
-        What is estimated to be negative is taken to be zero, and the rest normalised.
+        Negative estimates become zero, and the other ones are normalised.
 
         >>> model = ObservableOperators(np.ones(1), np.array([[[0.25]], [[0.75]]]), np.ones(1))
         >>> model.next_probabilities(np.array([0, 1]), np.array([1]))
@@ -171,7 +172,7 @@ class ObservableOperators:
         """
         vectors, _ = self.histories(offsets, symbols)
         estimates = np.einsum("i,xij,sj->sx", self.end, self.operators, vectors, optimize=True)
-        # The sign of the whole history does not matter to what follows it.
+        # The sign of the history cancels out in the conditional distribution.
         estimates = np.maximum(estimates * np.sign(vectors @ self.end)[:, None], 0.0)
         sums = estimates.sum(axis=1, keepdims=True)
         even = np.full_like(estimates, 1.0 / estimates.shape[1])
@@ -181,14 +182,14 @@ class ObservableOperators:
 
 @dataclass(eq=False, repr=False)
 class SpectralHMM(BaseEstimator):  # type: ignore[misc]
-    """A hidden Markov model that is learnt in one step and without local optima.
+    """A hidden Markov model by spectral learning: one step, without local optima.
 
     It has an operator for each symbol instead of states. The probabilities of sequences and of next
-    symbols converge to the true ones if the states of the HMM differ in what they emit and in the
-    states that follow them. Estimates from few sequences may be negative.
+    symbols converge to the true ones if the emission and transition distributions of the states are
+    linearly independent. Estimates from few sequences may be negative.
 
-    ``n_states``: the number of states, at most that of symbols; default 2. More states fit more
-    structure and need more data.
+    ``n_states``: the number of states, at most the number of symbols; default 2. More states fit
+    more structure and need more data.
     ``unknown``: how symbols that were not seen in training are treated, ``"error"`` (the default)
     or ``"ignore"``; see :class:`lpcfg.HMM`.
     ``random_state``: the seed of the singular value decomposition; default 0.
@@ -197,8 +198,8 @@ class SpectralHMM(BaseEstimator):  # type: ignore[misc]
 
     >>> from lpcfg import HMM
     >>> truth = HMM.from_parameters([0.5, 0.5], [[0.9, 0.1], [0.2, 0.8]], [[0.9, 0.1], [0.3, 0.7]])
-    >>> learnt = SpectralHMM(n_states=2).fit(truth.sample(1000, length=50)[0])
-    >>> np.exp(truth.score([[0, 0, 1]])).round(2), np.exp(learnt.score([[0, 0, 1]])).round(2)
+    >>> fitted = SpectralHMM(n_states=2).fit(truth.sample(1000, length=50)[0])
+    >>> np.exp(truth.score([[0, 0, 1]])).round(2), np.exp(fitted.score([[0, 0, 1]])).round(2)
     (np.float64(0.09), np.float64(0.09))
     """
 
@@ -210,7 +211,7 @@ class SpectralHMM(BaseEstimator):  # type: ignore[misc]
     symbols_: tuple[Item, ...] = field(init=False)
 
     def fit(self, sequences: Sequences, labels: object = None) -> Self:
-        """Learn from sequences, of which some must have three symbols; ``labels`` are not used.
+        """Fit the model to sequences, at least one with three symbols; ``labels`` are not used.
 
         >>> SpectralHMM(n_states=1).fit([["a", "b", "a"]]).symbols_
         ('a', 'b')

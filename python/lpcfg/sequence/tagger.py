@@ -1,4 +1,4 @@
-"""Part-of-speech tags by a second-order hidden Markov model."""
+"""Part-of-speech tagging by a second-order hidden Markov model."""
 
 from __future__ import annotations
 
@@ -28,30 +28,31 @@ from lpcfg.treebank.symbol import Symbol
 
 __all__ = ["Tagger"]
 
-#: Sentences that go to the core at once.
+#: The default number of sentences of a batch.
 BATCH = 1024
 
-# The table of transitions has the cube of this many entries.
-_MOST_TAGS = 400
+# The largest number of tags; the number of entries of the transition table is its cube.
+_MAX_TAGS = 400
 
-#: The parameters that are strengths of priors.
+#: The parameters that are prior counts.
 SMOOTHING = ("trigram_smoothing", "bigram_smoothing")
 
 
 @dataclass
 class Tagger:
-    """A part-of-speech tagger: a tag depends on the two before it, and a word on its tag.
+    """A part-of-speech tagger: a trigram (second-order) hidden Markov model.
 
     ``lexicon``: how P(word | tag) is estimated; words are known or have classes, as in grammars.
-    ``trigram_smoothing``: the weight of the prior of P(tag | two tags before), as a number of
-    tokens; the prior is P(tag | tag before). Default 100; larger values trust rare contexts less.
-    ``bigram_smoothing``: the same for P(tag | tag before), whose prior is P(tag). Default 20.
+    ``trigram_smoothing``: the prior count, in tokens, of P(tag | previous tag) in P(tag | two
+    previous tags). Default 100; with larger values rare contexts back off further.
+    ``bigram_smoothing``: the prior count, in tokens, of P(tag) in P(tag | previous tag). Default
+    20.
     ``n_jobs``: the number of threads, -1 (the default) for one on each core; the result does not
     depend on it.
 
     After :meth:`fit`, ``tags_`` has the tags, ``lexicon_`` the words, ``trigrams_`` and ``counts_``
-    how often tags follow each other, and ``cleaning_`` how the trees of the treebank were cleaned.
-    The defaults were chosen on the development part of GUM.
+    the tag trigrams and their counts, and ``cleaning_`` the cleaning of the treebank. The defaults
+    were chosen on the development part of GUM.
 
     >>> from lpcfg import embedded_trees
     >>> tagger = Tagger().fit(embedded_trees())
@@ -65,9 +66,9 @@ class Tagger:
     n_jobs: int = -1
 
     tags_: tuple[str, ...] = field(init=False, repr=False, compare=False)
-    #: How the trees of the treebank were cleaned.
+    #: The cleaning of the treebank.
     cleaning_: Cleaning = field(init=False, repr=False, compare=False)
-    #: Numbers of tags that follow each other, and how often; one more than tags is for the ends.
+    #: The indices of the tags of each trigram, and its count; the number of tags is the boundary.
     trigrams_: NDArray[np.uint32] = field(init=False, repr=False, compare=False)
     counts_: NDArray[np.float64] = field(init=False, repr=False, compare=False)
     lexicon_: Lexicon = field(init=False, repr=False, compare=False)
@@ -86,9 +87,9 @@ class Tagger:
         names = [symbol.labels[-1] for symbol in treebank.symbols]
         used = np.unique(treebank.symbol[leaves])
         self.tags_ = tuple(sorted({names[symbol] for symbol in used.tolist()}))
-        if len(self.tags_) > _MOST_TAGS:
+        if len(self.tags_) > _MAX_TAGS:
             raise InputError(
-                f"{len(self.tags_)} tags are more than the {_MOST_TAGS} that a tagger can have; "
+                f"{len(self.tags_)} tags are more than the {_MAX_TAGS} that a tagger can have; "
                 "simplify them first"
             )
         ids = {tag: number for number, tag in enumerate(self.tags_)}
@@ -107,7 +108,7 @@ class Tagger:
         return self
 
     def build_tables(self) -> None:
-        """Build the tables that sentences are tagged with, from counts and lexicon.
+        """Build the transition and emission tables from counts and lexicon.
 
         >>> from lpcfg import Tree
         >>> tagger = Tagger().fit([Tree("NN", "rain")])
@@ -157,7 +158,7 @@ class Tagger:
     def tag_many(
         self, sentences: Iterable[Sequence[str]], batch_size: int = BATCH
     ) -> Iterator[list[str]]:
-        """The same for many sentences, lazily and in their order, some at once.
+        """The most probable tags of many sentences, lazily, in their order and in batches.
 
         >>> from lpcfg import embedded_trees
         >>> tagger = Tagger().fit(embedded_trees())
@@ -174,7 +175,7 @@ class Tagger:
     ) -> Iterator[list[str | None]]:
         """The tags that have at least this probability, None for other words.
 
-        With these beside words a parser has less to choose from; see :meth:`lpcfg.Parser.parse`.
+        A parser that gets these with the words has fewer choices; see :meth:`lpcfg.Parser.parse`.
 
         >>> from lpcfg import embedded_trees
         >>> tagger = Tagger().fit(embedded_trees())
@@ -183,7 +184,7 @@ class Tagger:
         """
         for tags, probabilities in self._best(sentences, batch_size):
             pairs = zip(tags, probabilities, strict=True)
-            yield [tag if found >= probability else None for tag, found in pairs]
+            yield [tag if posterior >= probability else None for tag, posterior in pairs]
 
     def _best(
         self, sentences: Iterable[Sequence[str]], batch_size: int
@@ -192,8 +193,9 @@ class Tagger:
         rest = iter(sentences)
         while batch := list(islice(rest, batch_size)):
             flat, encoded = self._encode(batch)
-            best, found = encoded.best_tags(self._tables)
-            for numbers, probabilities in zip(flat.split(best), flat.split(found), strict=True):
+            best, posteriors = encoded.best_tags(self._tables)
+            batches = zip(flat.split(best), flat.split(posteriors), strict=True)
+            for numbers, probabilities in batches:
                 yield [self.tags_[number] for number in numbers.tolist()], probabilities.tolist()
 
     def posteriors(self, words: Sequence[str]) -> NDArray[np.float64]:
@@ -239,11 +241,11 @@ class Tagger:
 def _count_trigrams(
     tags: NDArray[np.integer], first: NDArray[np.bool_], boundary: int
 ) -> tuple[NDArray[np.uint32], NDArray[np.float64]]:
-    """Distinct triples of tags, sentences with two boundaries before and one behind them."""
+    """Distinct tag trigrams, with two boundaries before each sentence and one after it."""
     padded = np.insert(tags, np.repeat(np.flatnonzero(first), 2), boundary)
     padded = np.append(padded, boundary)
     third = np.arange(2, len(padded))
-    # The first of the two boundaries before a sentence is the one behind the sentence before it.
+    # The first of the two boundaries before a sentence also ends the previous sentence.
     kept = third[(padded[third] != boundary) | (padded[third - 1] != boundary)]
     rows, _, count = distinct_rows(padded[kept - 2], padded[kept - 1], padded[kept])
     return np.stack(rows, axis=1).astype(np.uint32), count.astype(np.float64)

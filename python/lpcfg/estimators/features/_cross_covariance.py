@@ -29,7 +29,7 @@ Floats = NDArray[np.float64]
 
 
 class TruncatedSVD(NamedTuple):
-    """Singular vectors (columns of ``inside`` and ``outside``) and values, in falling order.
+    """Singular vectors (columns of ``inside`` and ``outside``) and values, in descending order.
 
     ``scale``: an estimate of the largest singular value of the matrix before centring.
     """

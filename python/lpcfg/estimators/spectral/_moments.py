@@ -90,7 +90,7 @@ class RuleMoments:
         inside = self.projections.inside
         sums = np.zeros((len(probabilities), inside.shape[1]), dtype=np.float64)
         np.add.at(sums, self.treebank.symbol[roots], inside[roots])
-        # The first column of Y is 1, so that of the sums is the number of roots.
+        # The first column of Y is 1, so the first column of the sums is the number of roots.
         vectors = sums * (probabilities / np.maximum(sums[:, 0], 1))[:, None]
         return vectors.astype(np.float32)
 

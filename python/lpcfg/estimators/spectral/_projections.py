@@ -3,7 +3,7 @@
 The first state of every symbol is the constant 1, and the others are singular vectors of the
 *centred* cross-covariance matrix. This is Peng's model (equations 3.3 to 3.6) in another basis, in
 which the cross-moment of Y and Z is exactly the identity, the mean of either is the first unit
-vector, and a symbol without further states is exactly that of a PCFG.
+vector, and a symbol with one state behaves exactly as in a PCFG.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Projections:
     ``outside``: Z(n) as rows, Peng (2021, equation 3.6). Columns beyond the states of a node's
     symbol are zero in both.
     ``relative_singular_values``: for each symbol the singular values divided by the scale of its
-    matrix, in falling order; 1 for the constant, 0 beyond the rank.
+    matrix, in descending order; 1 for the constant, 0 beyond the rank.
     """
 
     inside: NDArray[np.float32]

@@ -1,4 +1,4 @@
-"""The decomposition that spectral grammars are made from: computed once, used for many grammars."""
+"""The decomposition behind spectral grammars: computed once, used for many grammars."""
 
 from __future__ import annotations
 
@@ -40,15 +40,16 @@ HYPERPARAMETERS = (
 
 @dataclass(frozen=True, eq=False)
 class SpectralDecomposition:
-    """Everything about a treebank that the hyper-parameters of a spectral grammar do not change.
+    """The spectral decomposition of a treebank, from which many grammars are computed quickly.
 
-    It keeps the backbone PCFG with its lexicon, the projections at the highest rank, of which a
-    grammar takes the first directions (Peng 2021, chapter 9), the nodes of each rule, and for each
-    word and word class the sum of its projections. The moments of rules are computed anew for each
-    grammar: at the highest rank they would take many times the memory of the projections, and
-    computing them takes a fraction of a second.
+    It keeps everything that does not depend on the hyper-parameters: the backbone PCFG with its
+    lexicon, the projections at the highest rank, of which a grammar takes the first directions
+    (Peng 2021, chapter 9), the nodes of each rule, and for each word and word class the sum of its
+    projections. The moments of rules are computed again for each grammar: at the highest rank they
+    would take many times the memory of the projections, and computing them takes a fraction of a
+    second.
 
-    ``estimator`` has the hyper-parameters that :meth:`grammar` uses where it is given no others.
+    ``estimator`` has the default hyper-parameters of :meth:`grammar`.
 
     >>> from lpcfg import SpectralEstimator, Treebank, embedded_trees
     >>> treebank = Treebank.from_trees(embedded_trees())
@@ -76,8 +77,8 @@ class SpectralDecomposition:
         """
         if other := [name for name in hyperparameters if name not in HYPERPARAMETERS]:
             raise InputError(
-                f"{other[0]} cannot be changed after the decomposition; what can is "
-                f"{', '.join(HYPERPARAMETERS)}"
+                f"{other[0]} cannot be changed after the decomposition; only "
+                f"{', '.join(HYPERPARAMETERS)} can"
             )
         chosen = self.estimator.with_params(**hyperparameters)
         chosen.validate()
@@ -89,7 +90,7 @@ class SpectralDecomposition:
 
     @cached_property
     def projections(self) -> Projections:
-        """The projections that moments are computed from.
+        """The projections from which moments are computed.
 
         >>> from lpcfg import SpectralEstimator, Tree, Treebank
         >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
@@ -100,14 +101,14 @@ class SpectralDecomposition:
 
     @cached_property
     def emission_ratios(self) -> EmissionLikelihoodRatios:
-        """What words tell about states.
+        """The emission likelihood ratios of words and word classes.
 
         >>> from lpcfg import SpectralEstimator, Tree, Treebank
         >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
         >>> SpectralEstimator().decompose(treebank).emission_ratios.mean[0]
         np.float32(1.0)
         """
-        # The first column of the projections is 1, the others have no mean.
+        # The first column of the projections is 1, and the means of the others are zero.
         outside = self.projections.outside
         leaves = self.projected.treebank.word >= 0
         return EmissionLikelihoodRatios(
@@ -137,8 +138,8 @@ class SpectralDecomposition:
             self.projected.treebank, estimator.states, estimator.min_count, estimator.full_count
         )
         relative = self.projections.relative_singular_values
-        found = np.count_nonzero(relative > estimator.tolerance, axis=1)
-        states: NDArray[np.int64] = np.minimum(allowed, np.maximum(found, 1))
+        significant = np.count_nonzero(relative > estimator.tolerance, axis=1)
+        states: NDArray[np.int64] = np.minimum(allowed, np.maximum(significant, 1))
         return states
 
     def latent_states(self, estimator: SpectralEstimator) -> LatentStates:

@@ -28,7 +28,7 @@ __all__ = ["SpectralEstimator"]
 
 @dataclass(repr=False, kw_only=True)
 class SpectralEstimator(ProjectingEstimator):
-    """L-PCFGs by the spectral method: statistically consistent, without local optima, fast.
+    """Spectral L-PCFG estimation: statistically consistent, without local optima, fast.
 
     The defaults were chosen on the development part of GUM. To try several values of the
     hyper-parameters below without decomposing the treebank again, use :meth:`decompose`.
@@ -48,7 +48,7 @@ class SpectralEstimator(ProjectingEstimator):
         metadata=parameter(
             Interval(float, 0),
             "C of the interpolation weight sqrt(n) / (C + sqrt(n)) of rules seen n times; the "
-            "larger, the closer rare rules are to those of the PCFG",
+            "larger, the closer rare rules are to the rules of the PCFG",
         ),
     )
     tolerance: float = field(
@@ -62,8 +62,8 @@ class SpectralEstimator(ProjectingEstimator):
         default=0.4,
         metadata=parameter(
             Interval(float, 0),
-            "shrinkage: a direction with a relative singular value s counts s^2 / (s^2 + ridge^2); "
-            "0 for none",
+            "shrinkage: the weight of a direction with the relative singular value s is "
+            "s^2 / (s^2 + ridge^2); 0 for no shrinkage",
         ),
     )
     min_count: int = field(default=10, metadata=MIN_COUNT)
@@ -73,9 +73,9 @@ class SpectralEstimator(ProjectingEstimator):
 
     @classmethod
     def plain(cls, **parameters: object) -> Self:
-        """The numbers of states and the smoothing of Peng (2021), without a ridge.
+        """An estimator with the numbers of states and the smoothing of Peng (2021), without ridge.
 
-        Other parameters can be given, and have their usual defaults.
+        ``parameters`` overrides these and other parameters, which have their usual defaults.
 
         >>> SpectralEstimator.plain(features="full")
         SpectralEstimator(states=(13, 16), smoothing=12.2, ridge=0.0, features='full')
@@ -93,7 +93,7 @@ class SpectralEstimator(ProjectingEstimator):
         check_counts(self)
 
     def ranks(self, treebank: Treebank) -> NDArray[np.int64]:
-        """One direction less than there may be states, for the first state is a constant.
+        """The largest number of states minus one, because the first state is a constant.
 
         >>> from lpcfg import Tree
         >>> SpectralEstimator().ranks(Treebank.from_trees([Tree("NN", "rain")]))
@@ -118,11 +118,11 @@ class SpectralEstimator(ProjectingEstimator):
     def decompose(
         self, treebank: Treebank, states: tuple[int, int] | None = None
     ) -> SpectralDecomposition:
-        """The decomposition of a treebank, of which many grammars can be made quickly.
+        """The decomposition of a treebank, from which many grammars can be computed quickly.
 
-        ``states``: the largest numbers of states that grammars will ask for, by default those of
-        the estimator. Symbols that ``min_count`` and ``full_count`` of the estimator give fewer
-        states cannot have more later.
+        ``states``: the largest numbers of states of later grammars, by default the ``states`` of
+        the estimator. Symbols that have fewer states because of ``min_count`` and ``full_count`` of
+        the estimator cannot have more later.
 
         >>> from lpcfg import Tree
         >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
@@ -131,6 +131,6 @@ class SpectralEstimator(ProjectingEstimator):
         """
         if self.noise is not None:
             raise self.invalid("noise", "must be None: a decomposition has no noise; use fit")
-        room = self if states is None else replace(self, states=states)
-        room.validate()
-        return SpectralDecomposition(room.project(treebank), self)
+        largest = self if states is None else replace(self, states=states)
+        largest.validate()
+        return SpectralDecomposition(largest.project(treebank), self)
