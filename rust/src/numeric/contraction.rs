@@ -103,27 +103,27 @@ const SPARSE_LANES: usize = 4;
 
 #[inline(always)]
 fn contract_sparse(tensor: SparseTensor<'_>, matrix: &[f32], sums: &mut [f32]) {
-    for (row, places, values) in tensor.rows() {
-        let (places, last_places) = places.as_chunks::<SPARSE_LANES>();
+    for (row, columns, values) in tensor.rows() {
+        let (columns, last_columns) = columns.as_chunks::<SPARSE_LANES>();
         let (values, last_values) = values.as_chunks::<SPARSE_LANES>();
         let mut lanes = [0.0f32; SPARSE_LANES];
-        for (places, values) in places.iter().zip(values) {
-            for ((lane, &place), value) in lanes.iter_mut().zip(places).zip(values) {
-                *lane += value * matrix[place as usize];
+        for (columns, values) in columns.iter().zip(values) {
+            for ((lane, &column), value) in lanes.iter_mut().zip(columns).zip(values) {
+                *lane += value * matrix[column as usize];
             }
         }
-        let last = last_places.iter().zip(last_values);
-        let rest: f32 = last.map(|(&place, value)| value * matrix[place as usize]).sum();
+        let last = last_columns.iter().zip(last_values);
+        let rest: f32 = last.map(|(&column, value)| value * matrix[column as usize]).sum();
         sums[row] += lanes.iter().sum::<f32>() + rest;
     }
 }
 
 #[inline(always)]
 fn expand_sparse(tensor: SparseTensor<'_>, weights: &[f32], matrix: &mut [f32]) {
-    for (row, places, values) in tensor.rows() {
+    for (row, columns, values) in tensor.rows() {
         let weight = weights[row];
-        for (&place, value) in places.iter().zip(values) {
-            matrix[place as usize] += weight * value;
+        for (&column, value) in columns.iter().zip(values) {
+            matrix[column as usize] += weight * value;
         }
     }
 }
@@ -149,15 +149,15 @@ mod tests {
 
     /// The same contraction, one product after the other.
     fn contract_plainly(values: &[f32], matrix: &[f32], sums: &mut [f32]) {
-        for (place, value) in values.iter().enumerate() {
-            sums[place / matrix.len()] += value * matrix[place % matrix.len()];
+        for (column, value) in values.iter().enumerate() {
+            sums[column / matrix.len()] += value * matrix[column % matrix.len()];
         }
     }
 
     /// The same expansion, one product after the other.
     fn expand_plainly(values: &[f32], weights: &[f32], matrix: &mut [f32]) {
-        for (place, value) in values.iter().enumerate() {
-            matrix[place % matrix.len()] += value * weights[place / matrix.len()];
+        for (column, value) in values.iter().enumerate() {
+            matrix[column % matrix.len()] += value * weights[column / matrix.len()];
         }
     }
 

@@ -21,7 +21,7 @@ pub enum Status {
     /// All latent models, linear ones, gave the sentence negative numbers for probabilities.
     Negative = 5,
     /// Some of several latent models gave the sentence no probability: the answer of the others.
-    Fewer = 6,
+    FewerMembers = 6,
     /// After pruning more, so that the charts fit into the memory.
     Tightened = 7,
 }

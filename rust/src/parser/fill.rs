@@ -17,7 +17,7 @@ use crate::grammar::SymbolId;
 
 /// What became of the passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Filled {
+pub(super) enum FillOutcome {
     /// Trees span the sentence.
     Spanned {
         /// Whether more was pruned than asked for.
@@ -31,7 +31,7 @@ pub(super) enum Filled {
 
 /// What a sentence may have in memory.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
+pub(super) struct MemoryBudget {
     /// The most items of the PCFG pass.
     pub items: usize,
     /// The bytes for what is left after pruning.
@@ -55,10 +55,10 @@ fn tighter(threshold: f64) -> Option<f64> {
 
 impl Parser {
     /// What a sentence of so many words may have; none if it is too long.
-    pub(super) fn room(&self, words: usize, memory: usize) -> Option<Room> {
+    pub(super) fn room(&self, words: usize, memory: usize) -> Option<MemoryBudget> {
         // What cannot be cut is parsed in any case.
         if words == 1 {
-            return Some(Room { items: usize::MAX, decoding: usize::MAX });
+            return Some(MemoryBudget { items: usize::MAX, decoding: usize::MAX });
         }
         let quarter = memory / 4;
         let cells = Cells::new(words).count() * Chart::CELL_BYTES;
@@ -70,7 +70,7 @@ impl Parser {
         if coarse > memory / 2 || cells > items {
             return None;
         }
-        Some(Room { items: (items - cells) / Chart::ITEM_BYTES, decoding: quarter })
+        Some(MemoryBudget { items: (items - cells) / Chart::ITEM_BYTES, decoding: quarter })
     }
 
     /// Run the passes and prune, more than asked for if the charts are too large otherwise, but for
@@ -81,17 +81,17 @@ impl Parser {
         kept: &[(usize, SymbolId)],
         workspace: &mut Workspace,
         cancel: &Cancel,
-    ) -> Result<Filled, Cancelled> {
+    ) -> Result<FillOutcome, Cancelled> {
         let Some(room) = self.room(workspace.words.len(), options.memory) else {
-            return Ok(Filled::TooLarge);
+            return Ok(FillOutcome::TooLarge);
         };
         let mut tightened = false;
         let mut threshold = options.coarse_threshold;
         loop {
-            let mut bounds = Bounds { items: room.items, ..Bounds::NONE };
+            let mut bounds = Bounds { max_items: room.items, ..Bounds::NONE };
             if let (Some(grammar), Some(projection)) = (&self.coarse, self.grammar().projection()) {
                 if !self.run_coarse(grammar, threshold, workspace, cancel)? {
-                    return Ok(Filled::NotSpanned);
+                    return Ok(FillOutcome::NotSpanned);
                 }
                 bounds.mask = Some((workspace.coarse.mask(), projection));
             }
@@ -101,23 +101,23 @@ impl Parser {
             }
             match tighter(threshold) {
                 Some(raised) if self.coarse.is_some() => threshold = raised,
-                _ => return Ok(Filled::TooLarge),
+                _ => return Ok(FillOutcome::TooLarge),
             }
             tightened = true;
         }
         if workspace.chart.log_probability() == f64::NEG_INFINITY {
-            return Ok(Filled::NotSpanned);
+            return Ok(FillOutcome::NotSpanned);
         }
         let mut threshold = options.threshold;
         let keep = |cell, symbol| kept.binary_search(&(cell, symbol)).is_ok();
         workspace.chart.prune_unless(threshold, keep);
         while self.decoding_bytes(options.decoder, &workspace.chart) > room.decoding {
-            let Some(raised) = tighter(threshold) else { return Ok(Filled::TooLarge) };
+            let Some(raised) = tighter(threshold) else { return Ok(FillOutcome::TooLarge) };
             threshold = raised;
             workspace.chart.prune_unless(threshold, keep);
             tightened = true;
         }
-        Ok(Filled::Spanned { tightened })
+        Ok(FillOutcome::Spanned { tightened })
     }
 
     /// Run the coarse pass; false if no tree of the coarse grammar spans the sentence.

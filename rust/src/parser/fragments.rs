@@ -9,7 +9,7 @@ use crate::grammar::SymbolId;
 
 /// Fragments wider than this are not looked for: without a tree that spans the sentence nothing
 /// prunes the chart, and its cost grows with the cube of the width.
-const WIDEST_FRAGMENT: usize = 15;
+const MAX_FRAGMENT_WIDTH: usize = 15;
 
 impl Parser {
     /// The fewest fragments that cover the sentence, under the label of the commonest root.
@@ -21,12 +21,12 @@ impl Parser {
     ) -> Result<Analysis, Cancelled> {
         let Workspace { words, pass, chart, best, .. } = workspace;
         let room = self.room(words.len(), memory);
-        let most = room.map_or(0, |room| room.items.min(room.decoding / DECODING_BYTES));
-        let mut bounds = Bounds { mask: None, widest: WIDEST_FRAGMENT, items: most };
+        let max_items = room.map_or(0, |room| room.items.min(room.decoding / DECODING_BYTES));
+        let mut bounds = Bounds { mask: None, max_width: MAX_FRAGMENT_WIDTH, max_items };
         while !pass.run(self.grammar(), words, bounds, 0.0, chart, cancel)? {
-            bounds.widest /= 2;
-            if bounds.widest <= 1 {
-                bounds = Bounds { widest: 1, ..Bounds::NONE };
+            bounds.max_width /= 2;
+            if bounds.max_width <= 1 {
+                bounds = Bounds { max_width: 1, ..Bounds::NONE };
             }
         }
         let forest = PackedForest { grammar: self.grammar(), chart, words };
@@ -41,7 +41,7 @@ impl Parser {
     }
 
     /// Parse either half of a sentence that is too long to be parsed as a whole.
-    pub(super) fn join_halves(
+    pub(super) fn parse_halves(
         &self,
         sentence: Sentence<'_>,
         options: Options,

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::fill::Filled;
+use super::fill::FillOutcome;
 use super::{Options, Parser, Workspace};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::edges::EdgeFinder;
@@ -75,7 +75,7 @@ impl Parser {
             nodes.iter().map(|node| (cell(node), node.symbol)).collect();
         kept.sort_unstable();
         self.grammar().emissions().lookup_all(tokens, false, &mut workspace.words);
-        let Filled::Spanned { .. } = self.fill(options, &kept, workspace, cancel)? else {
+        let FillOutcome::Spanned { .. } = self.fill(options, &kept, workspace, cancel)? else {
             return Ok(None);
         };
         let chart = &workspace.chart;

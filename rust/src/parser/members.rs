@@ -4,7 +4,7 @@
 use super::gold_constrained::tree_items;
 use super::{Combine, Decoder, Options, Parser, Sentence, Status, Workspace};
 use crate::cancel::{Cancel, Cancelled};
-use crate::chart::latent::Answer;
+use crate::chart::latent::LatentOutcome;
 use crate::chart::mixture::log_mean;
 use crate::decode::{Derivation, latent_log_probability};
 
@@ -31,19 +31,19 @@ impl Parser {
         if self.grammar().latent().is_none() {
             return Ok(status);
         }
-        let mut best = Answer::None;
+        let mut best = LatentOutcome::NoProbability;
         for (number, grammar) in self.grammars.iter().enumerate() {
             let Some(latent) = grammar.latent() else { continue };
             let Workspace { member_words: words, chart, latent: pass, mixture, rules, .. } =
                 workspace;
             grammar.emissions().lookup_all(sentence.tokens, smoothed, words);
-            let answer = pass.run(grammar, latent, sentence.tokens, words, chart, cancel)?;
-            if answer == Answer::None || answer < best {
+            let outcome = pass.run(grammar, latent, sentence.tokens, words, chart, cancel)?;
+            if outcome == LatentOutcome::NoProbability || outcome < best {
                 continue;
             }
-            let first = answer > best;
+            let first = outcome > best;
             if first {
-                best = answer;
+                best = outcome;
                 mixture.clear();
             }
             mixture.add(number, chart);
@@ -59,13 +59,13 @@ impl Parser {
         }
         let Workspace { chart, mixture, .. } = workspace;
         match (best, options.combine) {
-            (Answer::None, _) => return Ok(Status::Backbone),
+            (LatentOutcome::NoProbability, _) => return Ok(Status::Backbone),
             (_, Combine::Posteriors) => mixture.set_means(chart),
             (_, Combine::Trees) => mixture.set_tree_fractions(chart),
         }
         Ok(match best {
-            Answer::Negative => Status::Negative,
-            _ if mixture.members().len() < self.grammars.len() => Status::Fewer,
+            LatentOutcome::Negative => Status::Negative,
+            _ if mixture.members().len() < self.grammars.len() => Status::FewerMembers,
             _ => status,
         })
     }

@@ -9,7 +9,7 @@ mod gold_constrained;
 mod members;
 
 pub use analysis::{Analysis, Span, Status, WrittenTree};
-use fill::Filled;
+use fill::FillOutcome;
 pub use gold_constrained::{GoldTree, TrainingError, crf_examples};
 
 use std::sync::Arc;
@@ -203,11 +203,11 @@ impl Parser {
             }
             self.grammar().emissions().lookup_all(sentence.tokens, smoothed, &mut workspace.words);
             let status = match self.fill(options, &[], workspace, cancel)? {
-                Filled::Spanned { tightened: false } => status,
-                Filled::Spanned { tightened: true } => Status::Tightened,
-                Filled::NotSpanned => continue,
-                Filled::TooLarge => {
-                    return self.join_halves(sentence, asked, workspace, cancel);
+                FillOutcome::Spanned { tightened: false } => status,
+                FillOutcome::Spanned { tightened: true } => Status::Tightened,
+                FillOutcome::NotSpanned => continue,
+                FillOutcome::TooLarge => {
+                    return self.parse_halves(sentence, asked, workspace, cancel);
                 }
             };
             let level = (status, smoothed);

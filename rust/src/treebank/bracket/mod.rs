@@ -23,7 +23,7 @@ pub use error::{BracketError, Malformed, Position};
 use crate::treebank::forest::Forest;
 
 /// How many errors are kept in skip mode; all are counted.
-pub const KEPT_ERRORS: usize = 100;
+pub const MAX_KEPT_ERRORS: usize = 100;
 
 /// What a reader does with trees that are not plain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -98,7 +98,7 @@ impl BracketReader {
         self.skipped
     }
 
-    /// The errors of dropped trees since the last call: the first [`KEPT_ERRORS`] of them.
+    /// The errors of dropped trees since the last call: the first [`MAX_KEPT_ERRORS`] of them.
     pub fn take_errors(&mut self) -> Vec<BracketError> {
         std::mem::take(&mut self.errors)
     }
@@ -355,7 +355,7 @@ impl BracketReader {
 
     fn record(&mut self, error: BracketError) {
         self.skipped += 1;
-        if self.errors.len() < KEPT_ERRORS {
+        if self.errors.len() < MAX_KEPT_ERRORS {
             self.errors.push(error);
         }
     }
