@@ -1,7 +1,7 @@
-//! Tensors of three dimensions, dense or sparse, as the rules of a latent grammar have them.
+//! Tensors of binary rules over latent states, dense or sparse.
 
-/// A rule's tensor: a row for each state of the parent, in which the states of the left and the
-/// right child are the rows and columns of a matrix.
+/// The tensor of a rule: a row for each state of the parent. Each row is a flattened matrix over the
+/// states of the left and the right child.
 #[derive(Debug, Clone, Copy)]
 pub enum Tensor<'a> {
     /// All values, row by row.
@@ -10,18 +10,18 @@ pub enum Tensor<'a> {
     Sparse(SparseTensor<'a>),
 }
 
-/// The stored values of a tensor, row by row.
+/// The stored values of a sparse tensor, row by row.
 #[derive(Debug, Clone, Copy)]
 pub struct SparseTensor<'a> {
-    /// The rows that have any.
+    /// The rows that have stored values.
     pub runs: &'a [Run],
-    /// The column of each value in the matrix of its row.
+    /// The column of each value: its index in the flattened matrix of its row.
     pub columns: &'a [u32],
     /// The values.
     pub values: &'a [f32],
 }
 
-/// Stored values of one row.
+/// The run of stored values of one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// Which row.
@@ -31,7 +31,7 @@ pub struct Run {
 }
 
 impl<'a> SparseTensor<'a> {
-    /// The rows that have any values, with the columns and the values.
+    /// The rows that have stored values, with their columns and values.
     #[inline(always)]
     pub fn rows(self) -> impl Iterator<Item = (usize, &'a [u32], &'a [f32])> {
         let (mut columns, mut values) = (self.columns, self.values);
@@ -44,7 +44,7 @@ impl<'a> SparseTensor<'a> {
     }
 }
 
-/// The non-zero values of a tensor, in memory of their own.
+/// A sparse tensor that owns its values.
 #[derive(Debug, Clone, Default)]
 pub struct SparseValues {
     runs: Vec<Run>,
@@ -74,7 +74,7 @@ impl SparseValues {
         sparse
     }
 
-    /// The same, borrowed.
+    /// The tensor, borrowed.
     #[inline(always)]
     pub fn tensor(&self) -> SparseTensor<'_> {
         SparseTensor { runs: &self.runs, columns: &self.columns, values: &self.values }
