@@ -1,7 +1,8 @@
-//! What latent states cost: the kernels by numbers of states, the passes by length, and decoding.
+//! The time of parsing with latent states: the kernels by number of states, the passes by sentence
+//! length, and decoding.
 //!
-//! The kernels' throughput is in floating-point operations a second; "multiply and add" is as many as
-//! the processor can do, from registers alone.
+//! The throughput of kernels is in floating-point operations per second. "multiply and add" is the
+//! peak of the processor, with all values in registers.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -36,18 +37,17 @@ use latent_grammar::with_states;
 use random_trees::Random;
 use stages::Stages;
 
-/// The share of a sparse tensor's values that are stored.
+/// The fraction of a sparse tensor's values that are stored.
 const DENSITY: f64 = 0.1;
-/// Bytes of tensors that a kernel goes through: within the first cache, and within the last one.
+/// The bytes of tensors that a kernel reads: they fit into the first-level or the last-level cache.
 const WORKING_SETS: [(&str, usize); 2] = [("near", 1 << 14), ("far", 1 << 23)];
 const SENTENCES: usize = 4;
 
-/// Tensors of one shape one after the other.
+/// Tensors of one shape, stored one after the other.
 struct Tensors {
     states: usize,
     values: Vec<f32>,
-    /// The columns of the values in the matrices of their rows, and the rows of each tensor; none if
-    /// all values are there.
+    /// The columns of the stored values, and the rows of each tensor; empty for dense tensors.
     columns: Vec<u32>,
     runs: Vec<Vec<Run>>,
 }
@@ -107,7 +107,7 @@ impl Tensors {
     }
 }
 
-/// Compiled as the passes are where the processor has wide vectors; it must.
+/// Compiled like the passes on processors with AVX2 and FMA, which this bench needs.
 #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
 fn contract_all(tensors: &[Tensor<'_>], matrix: &[f32], sums: &mut [f32]) {
     for &tensor in tensors {
@@ -115,7 +115,7 @@ fn contract_all(tensors: &[Tensor<'_>], matrix: &[f32], sums: &mut [f32]) {
     }
 }
 
-/// The same in the other direction.
+/// Like [`contract_all`], for the outside pass.
 #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
 fn expand_all(tensors: &[Tensor<'_>], weights: &[f32], matrix: &mut [f32]) {
     for &tensor in tensors {
@@ -127,7 +127,7 @@ fn expand_all(tensors: &[Tensor<'_>], weights: &[f32], matrix: &mut [f32]) {
 const VECTORS: usize = 12;
 const LANES: usize = 8;
 
-/// So many multiplications and additions of each vector.
+/// `steps` multiplications and additions of each vector.
 #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
 fn multiply_and_add(steps: usize) -> [[f32; LANES]; VECTORS] {
     let factor = black_box([0.999; LANES]);
@@ -165,7 +165,7 @@ fn kernels(criterion: &mut Criterion) {
     let steps = 10_000;
     group.throughput(Throughput::Elements((2 * steps * VECTORS * LANES) as u64));
     group.bench_function("multiply and add", |bencher| {
-        // SAFETY: the processor has just said that it knows the instructions, here and below.
+        // SAFETY: the processor has these instructions, as was just checked, here and below.
         bencher.iter(|| unsafe { multiply_and_add(black_box(steps)) });
     });
     for states in [8, 16, 32] {
