@@ -1,4 +1,4 @@
-//! What parsing costs by the length of the sentence: the passes, the decoders and the whole parser.
+//! The time of parsing by sentence length: the passes, the decoders and the whole parser.
 
 use std::time::Duration;
 
@@ -40,7 +40,7 @@ fn options(decoder: Decoder) -> Options {
     }
 }
 
-/// Sentences that parse without a fallback: those would be timed twice.
+/// Sentences that parse without a fallback, which would run the passes more than once.
 fn sentences(counted: &Counted, parser: &Parser, length: usize) -> Vec<Vec<Token>> {
     let mut workspace = Workspace::default();
     let mut kept = counted.sentences(length, 2 * SENTENCES);

@@ -1,7 +1,8 @@
-//! What latent states cost: the kernels by numbers of states, the passes by length, and decoding.
+//! The time of parsing with latent states: the kernels by number of states, the passes by sentence
+//! length, and decoding.
 //!
-//! The kernels' throughput is in floating-point operations a second; "multiply and add" is as many as
-//! the processor can do, from registers alone.
+//! The throughput of kernels is in floating-point operations per second. "multiply and add" is the
+//! peak of the processor, with all values in registers.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -13,7 +14,7 @@ use criterion::{
 };
 use lpcfg_core::cancel::Cancel;
 use lpcfg_core::chart::coarse::CoarseGrammar;
-use lpcfg_core::chart::latent::{Answer, LatentPass};
+use lpcfg_core::chart::latent::{LatentOutcome, LatentPass};
 use lpcfg_core::chart::marginals::LabelMarginals;
 use lpcfg_core::chart::rule_posteriors::RulePosteriors;
 use lpcfg_core::decode::{Best, ExpectedGain};
@@ -36,19 +37,18 @@ use latent_grammar::with_states;
 use random_trees::Random;
 use stages::Stages;
 
-/// The share of a sparse tensor's values that are stored.
+/// The fraction of a sparse tensor's values that are stored.
 const DENSITY: f64 = 0.1;
-/// Bytes of tensors that a kernel goes through: within the first cache, and within the last one.
+/// The bytes of tensors that a kernel reads: they fit into the first-level or the last-level cache.
 const WORKING_SETS: [(&str, usize); 2] = [("near", 1 << 14), ("far", 1 << 23)];
 const SENTENCES: usize = 4;
 
-/// Tensors of one shape one after the other.
+/// Tensors of one shape, stored one after the other.
 struct Tensors {
     states: usize,
     values: Vec<f32>,
-    /// The places of the values in the matrices of their rows, and the rows of each tensor; none if
-    /// all values are there.
-    places: Vec<u32>,
+    /// The columns of the stored values, and the rows of each tensor; empty for dense tensors.
+    columns: Vec<u32>,
     runs: Vec<Vec<Run>>,
 }
 
@@ -59,28 +59,28 @@ impl Tensors {
         Self {
             states,
             values,
-            places: Vec::new(),
+            columns: Vec::new(),
             runs: Vec::new(),
         }
     }
 
     fn sparse(states: usize, bytes: usize) -> Self {
         let mut random = Random::new(1);
-        let (mut places, mut runs) = (Vec::new(), Vec::new());
-        while places.len() * size_of::<(u32, f32)>() < bytes {
+        let (mut columns, mut runs) = (Vec::new(), Vec::new());
+        while columns.len() * size_of::<(u32, f32)>() < bytes {
             let mut row = |row: u32| {
-                let before = places.len();
+                let before = columns.len();
                 let all = 0..states.pow(2) as u32;
-                places.extend(all.filter(|_| random.unit() < DENSITY));
-                let length = (places.len() - before) as u32;
+                columns.extend(all.filter(|_| random.unit() < DENSITY));
+                let length = (columns.len() - before) as u32;
                 Run { row, length }
             };
             runs.push((0..states as u32).map(&mut row).collect());
         }
         Self {
             states,
-            values: vec![0.01; places.len()],
-            places,
+            values: vec![0.01; columns.len()],
+            columns,
             runs,
         }
     }
@@ -90,16 +90,16 @@ impl Tensors {
             let tensors = self.values.chunks_exact(self.states.pow(3));
             return tensors.map(Tensor::Dense).collect();
         }
-        let (mut places, mut values) = (self.places.as_slice(), self.values.as_slice());
+        let (mut columns, mut values) = (self.columns.as_slice(), self.values.as_slice());
         let mut list = Vec::new();
         for runs in &self.runs {
             let length = runs.iter().map(|run| run.length as usize).sum();
-            let (own_places, own_values);
-            (own_places, places) = places.split_at(length);
+            let (own_columns, own_values);
+            (own_columns, columns) = columns.split_at(length);
             (own_values, values) = values.split_at(length);
             list.push(Tensor::Sparse(SparseTensor {
                 runs,
-                places: own_places,
+                columns: own_columns,
                 values: own_values,
             }));
         }
@@ -107,7 +107,7 @@ impl Tensors {
     }
 }
 
-/// Compiled as the passes are where the processor has wide vectors; it must.
+/// Compiled like the passes on processors with AVX2 and FMA, which this bench needs.
 #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
 fn contract_all(tensors: &[Tensor<'_>], matrix: &[f32], sums: &mut [f32]) {
     for &tensor in tensors {
@@ -115,7 +115,7 @@ fn contract_all(tensors: &[Tensor<'_>], matrix: &[f32], sums: &mut [f32]) {
     }
 }
 
-/// The same in the other direction.
+/// Like [`contract_all`], for the outside pass.
 #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
 fn expand_all(tensors: &[Tensor<'_>], weights: &[f32], matrix: &mut [f32]) {
     for &tensor in tensors {
@@ -127,7 +127,7 @@ fn expand_all(tensors: &[Tensor<'_>], weights: &[f32], matrix: &mut [f32]) {
 const VECTORS: usize = 12;
 const LANES: usize = 8;
 
-/// So many multiplications and additions of each vector.
+/// `steps` multiplications and additions of each vector.
 #[cfg_attr(target_arch = "x86_64", target_feature(enable = "avx2,fma"))]
 fn multiply_and_add(steps: usize) -> [[f32; LANES]; VECTORS] {
     let factor = black_box([0.999; LANES]);
@@ -165,11 +165,11 @@ fn kernels(criterion: &mut Criterion) {
     let steps = 10_000;
     group.throughput(Throughput::Elements((2 * steps * VECTORS * LANES) as u64));
     group.bench_function("multiply and add", |bencher| {
-        // SAFETY: the processor has just said that it knows the instructions, here and below.
+        // SAFETY: the processor has these instructions, as was just checked, here and below.
         bencher.iter(|| unsafe { multiply_and_add(black_box(steps)) });
     });
     for states in [8, 16, 32] {
-        for (place, bytes) in WORKING_SETS {
+        for (column, bytes) in WORKING_SETS {
             let dense = Tensors::dense(states, bytes);
             let sparse = Tensors::sparse(states, bytes);
             for (kind, tensors) in [("dense", dense), ("sparse", sparse)] {
@@ -177,7 +177,7 @@ fn kernels(criterion: &mut Criterion) {
                 let mut matrix = vec![0.01; states * states];
                 let mut vector = vec![0.01; states];
                 group.throughput(Throughput::Elements(2 * tensors.values.len() as u64));
-                let id = |name| BenchmarkId::new(format!("{name} {kind} {place}"), states);
+                let id = |name| BenchmarkId::new(format!("{name} {kind} {column}"), states);
                 group.bench_function(id("contract"), |bencher| {
                     // SAFETY: see above.
                     bencher.iter(|| unsafe { contract_all(&list, &matrix, &mut vector) });
@@ -225,8 +225,8 @@ fn passes(criterion: &mut Criterion) {
             group.bench_function(BenchmarkId::new("outside pass", length), |bencher| {
                 bencher.iter(|| {
                     for (stage, pass) in stages.iter_mut().zip(&mut passes) {
-                        let answer = pass.run_outside(&grammar, latent, &mut stage.chart, &cancel);
-                        assert_eq!(answer, Ok(Answer::Positive));
+                        let outcome = pass.run_outside(&grammar, latent, &mut stage.chart, &cancel);
+                        assert_eq!(outcome, Ok(LatentOutcome::Positive));
                     }
                 });
             });

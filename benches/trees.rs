@@ -1,4 +1,4 @@
-//! What it costs to get from bracketed text to the node table, and back.
+//! The time from bracketed text to the node table, and back.
 
 use std::time::Duration;
 

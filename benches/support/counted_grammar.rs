@@ -1,4 +1,4 @@
-//! A grammar counted from random trees as the PCFG estimator counts one from a treebank.
+//! A PCFG with relative frequencies from random trees, as the PCFG estimator learns it.
 
 #![allow(dead_code, reason = "each bench uses a part")]
 
@@ -22,13 +22,13 @@ fn node_table(text: &str) -> NodeTable {
     transform(&clean(&read(text), &CleanOptions::default()), &TRANSFORM)
 }
 
-/// A grammar, and sentences of its language that it was not counted from.
+/// A grammar, and held-out sentences of its language.
 pub struct Counted {
     /// The grammar.
     pub grammar: Arc<Grammar>,
-    /// Its binary rules in the order in which it was given them.
+    /// Its binary rules in the order in which they were given.
     pub binary: Vec<([u32; 3], f64)>,
-    /// How often each symbol was counted.
+    /// The count of each symbol.
     pub weights: Vec<f64>,
     /// The symbol of each entry of the lexicon.
     pub entry_symbols: Vec<u32>,
@@ -53,7 +53,7 @@ impl Counted {
         }
     }
 
-    /// So many sentences of a length; all their words are known.
+    /// The given number of sentences of a length; all their words are known.
     pub fn sentences(&self, length: usize, number: usize) -> Vec<Vec<Token>> {
         let mut random = Random::new(HELD_OUT);
         let mut found = Vec::new();
@@ -79,7 +79,7 @@ impl Counted {
     }
 }
 
-/// How often everything occurs in a treebank.
+/// The counts of a treebank.
 struct Counts {
     weights: Vec<f64>,
     roots: Vec<f64>,
@@ -173,7 +173,7 @@ fn output(symbols: &[Symbol]) -> Output {
     Output::new(offsets, labels).expect("offsets ascend")
 }
 
-/// Symbols that differ only in their annotation are merged, as `coarse.py` does it.
+/// Symbols that differ only in their annotation are merged, as the Python package does.
 fn coarse_classes(symbols: &[Symbol]) -> Vec<u32> {
     let mut classes = HashMap::new();
     let mut class = |symbol: &Symbol| {

@@ -7,19 +7,19 @@ use crate::random_trees::Random;
 
 const PARAMETERS: u64 = 3;
 
-/// Nodes up to which a symbol has one state, and from which on it has all of them.
-const FEW: f64 = 10.0;
-const MANY: f64 = 100.0;
+/// A symbol seen up to `MIN_COUNT` times has one state, one seen `FULL_COUNT` times or more has all.
+const MIN_COUNT: f64 = 10.0;
+const FULL_COUNT: f64 = 100.0;
 
-/// The grammar with up to so many states a symbol; this share of the values of each tensor, or all
-/// of them, is kept.
-pub fn with_states(counted: &Counted, most: u32, density: Option<f64>) -> Grammar {
+/// The grammar with up to `max_states` states for each symbol. Of the values of each tensor the
+/// fraction `density` is kept, or all of them.
+pub fn with_states(counted: &Counted, max_states: u32, density: Option<f64>) -> Grammar {
     let mut random = Random::new(PARAMETERS);
     let states: Vec<u32> = counted
         .weights
         .iter()
-        .map(|weight| ((weight - FEW) / (MANY - FEW)).clamp(0.0, 1.0))
-        .map(|share| 1 + (f64::from(most - 1) * share) as u32)
+        .map(|weight| ((weight - MIN_COUNT) / (FULL_COUNT - MIN_COUNT)).clamp(0.0, 1.0))
+        .map(|fraction| 1 + (f64::from(max_states - 1) * fraction) as u32)
         .collect();
     let of = |symbol: u32| states[symbol as usize];
     let mut arrays = LatentArrays {
@@ -29,9 +29,9 @@ pub fn with_states(counted: &Counted, most: u32, density: Option<f64>) -> Gramma
     for (rule, probability) in &counted.binary {
         let [parent, left, right] = rule.map(of);
         let size = parent * left * right;
-        let share = density.unwrap_or(1.0);
-        let kept: Vec<u32> = (0..size).filter(|_| random.unit() < share).collect();
-        let scale = probability / (f64::from(left * right) * share);
+        let fraction = density.unwrap_or(1.0);
+        let kept: Vec<u32> = (0..size).filter(|_| random.unit() < fraction).collect();
+        let scale = probability / (f64::from(left * right) * fraction);
         arrays
             .binary
             .extend(kept.iter().map(|_| (2.0 * random.unit() * scale) as f32));

@@ -1,4 +1,4 @@
-//! From bracketed text to a forest, and the transform that is used by default.
+//! From bracketed text to a forest, and the transform of the benches.
 
 use lpcfg_core::treebank::bracket::{BracketReader, ReadOptions};
 use lpcfg_core::treebank::forest::Forest;

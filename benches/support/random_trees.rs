@@ -10,23 +10,24 @@ use std::fmt::Write;
 const PHRASES: usize = 24;
 const TAGS: usize = 45;
 const WORDS_OF_TAG: usize = 300;
-/// How often a phrase has one child, which is then a tag.
+/// The probability that a phrase has one child, which is then a tag.
 const UNARY: f64 = 0.12;
-/// How often another child follows the second one.
+/// The probability that another child follows, from the second one on.
 const ANOTHER: f64 = 0.4;
-/// How often a child is a phrase: a phrase must have less than one below it on average.
+/// The probability that a child is a phrase. A phrase must have less than one phrase among its
+/// children on average, or trees would not end.
 const PHRASE_CHILD: f64 = 0.5;
 /// From this depth on all children are tags.
 const DEEPEST: usize = 14;
-/// How much the most preferred children stand out.
+/// The exponent of the Zipf distribution over children.
 const STEEPNESS: f64 = 5.0;
-/// How often the preferences of the phrase decide, and not those of the child before.
+/// The probability that the next child depends on the phrase, and not on the child before.
 const OWN: f64 = 0.85;
-/// How often a phrase opens with the tag that is its own, as a preposition opens its phrase.
+/// The probability that a phrase starts with a tag of its own, like a prepositional phrase.
 const OPENING: f64 = 0.6;
 const FUNCTION_TAG: f64 = 0.2;
 const TRACE: f64 = 0.03;
-/// How often a word is one of the next tag, which makes it ambiguous.
+/// The probability that a word is one of the next tag, which makes it ambiguous.
 const SHARED_WORD: f64 = 0.15;
 
 /// Random numbers by splitmix64: short, good enough, and the same on every machine.
@@ -34,7 +35,7 @@ const SHARED_WORD: f64 = 0.15;
 pub struct Random(u64);
 
 impl Random {
-    /// A sequence of its own for each seed.
+    /// A different sequence for each seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -58,8 +59,8 @@ impl Random {
 
     fn permutation(&mut self, length: usize) -> Vec<usize> {
         let mut order: Vec<usize> = (0..length).collect();
-        for place in (1..length).rev() {
-            order.swap(place, self.below(place + 1));
+        for index in (1..length).rev() {
+            order.swap(index, self.below(index + 1));
         }
         order
     }
@@ -103,7 +104,7 @@ pub struct Language {
 }
 
 impl Language {
-    /// A language of its own for each seed.
+    /// A different language for each seed.
     pub fn new(seed: u64) -> Self {
         let mut random = Random::new(seed);
         let preferences = (0..2 * PHRASES + TAGS)
@@ -120,7 +121,7 @@ impl Language {
         }
     }
 
-    /// So many trees in brackets, one a line.
+    /// The given number of trees in brackets, one per line.
     pub fn treebank(&self, trees: usize, random: &mut Random) -> String {
         let mut text = String::new();
         for _ in 0..trees {

@@ -1,4 +1,4 @@
-//! Sentences on their way through the passes.
+//! The passes over a sentence, one by one.
 
 use lpcfg_core::cancel::Cancel;
 use lpcfg_core::chart::Chart;
@@ -15,13 +15,13 @@ pub const THRESHOLD: f64 = 1e-5;
 /// The preterminals of each word, with their probabilities.
 pub type Words = Vec<Vec<(SymbolId, f64)>>;
 
-/// A sentence on its way through the passes.
+/// A sentence with the results of its passes.
 pub struct Stages {
     /// The preterminals of each word.
     pub words: Words,
     classes: Words,
     coarse: CoarseChart,
-    /// What the passes left.
+    /// The items that the passes left.
     pub chart: Chart,
 }
 

@@ -22,7 +22,7 @@ impl Cancel {
         self.0.store(true, Ordering::Relaxed);
     }
 
-    /// Return an error if the computation should stop: call it often, with `?`.
+    /// Return an error if the computation should stop. Long loops call this often, with `?`.
     pub fn check(&self) -> Result<(), Cancelled> {
         if self.0.load(Ordering::Relaxed) { Err(Cancelled) } else { Ok(()) }
     }

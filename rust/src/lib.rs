@@ -7,23 +7,23 @@
 //!
 //! **A model is learnt.** Most estimators are written in Python and call the core for their inner
 //! loops: [`em`] computes expectations over the latent states of given trees, [`numeric::simplex`]
-//! solves the least squares of the pivot method, and [`crf`] trains a conditional random field over
-//! anchored rules.
+//! solves the least-squares problems of the pivot method, and [`crf`] trains a conditional random
+//! field over anchored rules.
 //!
 //! **A sentence is parsed.** A [`grammar`] holds validated rules, the emissions of the lexicon, the
 //! coarse projection and the parameters over latent states. The passes of [`chart`] (coarse, PCFG,
-//! latent) fill and prune charts by inside-outside; the pass of [`crf`] weighs what is left by
-//! features of the words. [`decode`] finds the best trees of a chart. [`parser`] runs all of these
-//! in turn, for one grammar or several, and falls back where no tree spans the sentence.
+//! latent) fill and prune charts by inside-outside; the pass of [`crf`] scores the remaining items
+//! by features of the words. [`decode`] finds the best trees of a chart. [`parser`] runs all of
+//! these in turn, for one grammar or an ensemble, and falls back where no tree spans the sentence.
 //! [`span_decoder`] finds trees from scores of labelled spans alone, without a grammar.
 //!
-//! **Candidates are reranked.** [`rerank`] extracts the features that tell candidate trees of a
-//! sentence apart.
+//! **Candidates are reranked.** [`rerank`] extracts the features in which the candidate trees of a
+//! sentence differ.
 //!
-//! **Sequences** have models of their own: [`sequence`] has hidden Markov models and the aggregate
-//! bigram model.
+//! **Sequences are modelled.** [`sequence`] has hidden Markov models and the aggregate bigram
+//! model.
 //!
-//! **A model is stored.** [`model_file`] keeps named arrays and a JSON document in one
+//! **A model is stored.** [`model_file`] stores named arrays and a JSON document in one
 //! memory-mapped file.
 //!
 //! Everything rests on [`numeric`] (vectors, tensors, scaled numbers, stable hashes, SIMD dispatch)
@@ -31,9 +31,9 @@
 //!
 //! # What may depend on what
 //!
-//! A module may use those named beside it and no others; `tests/module_dependencies.rs` reads this
-//! table, and checks it against the source and for cycles. Training the CRF needs charts that keep the gold tree:
-//! [`parser`], which is above [`crf`], makes them, and the trainer takes them ready-made.
+//! A module may use the modules named beside it and no others. `tests/module_dependencies.rs` reads
+//! this table and checks it against the source and for cycles. Training the CRF needs charts that
+//! keep the gold tree: [`parser`], which is above [`crf`], fills them and hands them to the trainer.
 //!
 //! | module | uses |
 //! |---|---|
@@ -51,8 +51,8 @@
 //! | `crf` | `cancel`, `chart`, `decode`, `grammar`, `numeric` |
 //! | `parser` | `cancel`, `chart`, `crf`, `decode`, `grammar` |
 //!
-//! The border to Python is the module `python`, compiled only with the feature of that name; no
-//! other module knows of it. Functions here take and return flat arrays.
+//! The module `python` is the border to Python, compiled only with the feature of that name; no
+//! other module refers to it. Functions here take and return flat arrays.
 
 pub mod cancel;
 pub mod chart;

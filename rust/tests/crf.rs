@@ -70,7 +70,7 @@ impl Weighed {
     fn score(&self, symbol: u32, features: &[u64]) -> f64 {
         let CrfModel { labels, weights, .. } = &self.model;
         let labels = labels.of_kind(labels.kind(SymbolId(symbol)));
-        let place = |feature: u64, label| weights.place(weights.first(feature), label);
+        let place = |feature: u64, label| weights.index(weights.first(feature), label);
         let each = |&label: &u32| {
             let values =
                 features.iter().map(move |&feature| weights.values()[place(feature, label)]);
@@ -101,7 +101,7 @@ impl Weighed {
                 split_features(&self.tagged(), places, &mut found);
                 score += self.score(rule[0].0, &found);
                 let symbols = [rule[0].0, rule[1].0, rule[2].0].map(SymbolId);
-                let place = self.model.rule_place(symbols);
+                let place = self.model.rule_index(symbols);
                 score += f64::from(self.model.weights.values()[place]);
             }
             Derived { probability: score.exp(), ..tree }

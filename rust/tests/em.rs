@@ -281,7 +281,7 @@ fn wrong_parameters_are_refused() {
     let mut negative = roots.clone();
     negative[2] = -1.0;
     let error = refuse(&STATES, &negative, binary, emissions);
-    let expected = TreesError::Value { array: "roots", place: 2, value: "-1".to_owned() };
+    let expected = TreesError::Value { array: "roots", index: 2, value: "-1".to_owned() };
     assert_eq!(error, expected);
 }
 

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use lpcfg_core::cancel::Cancel;
 use lpcfg_core::chart::Chart;
 use lpcfg_core::chart::edges::EdgeFinder;
-use lpcfg_core::chart::latent::Answer;
+use lpcfg_core::chart::latent::LatentOutcome;
 use lpcfg_core::chart::rule_posteriors::RulePosteriors;
 use lpcfg_core::decode::{Best, PackedForest};
 use lpcfg_core::grammar::{GrammarError, LatentArrays};
@@ -18,17 +18,17 @@ use support::latent_case::{LatentCase, Passed, latent_case};
 use support::{Case, anchored_rules, key, rule_posteriors};
 
 fn check_marginals(latent: &LatentCase) -> Result<(), TestCaseError> {
-    let Passed { chart, answer, .. } = latent.pass()?;
+    let Passed { chart, outcome, .. } = latent.pass()?;
     let trees = latent.weighted_trees();
     let total: f64 = trees.iter().map(|tree| tree.probability).sum();
     let size: f64 = trees.iter().map(|tree| tree.probability.abs()).sum();
     // Where positive and negative trees all but cancel, single precision cannot tell.
     prop_assume!(total.abs() > 1e-3 * size);
     if total > 0.0 {
-        prop_assert_eq!(answer, Answer::Positive);
+        prop_assert_eq!(outcome, LatentOutcome::Positive);
         prop_assert!((chart.log_probability() - total.ln()).abs() < 1e-3);
     } else {
-        prop_assert_eq!(answer, Answer::Negative);
+        prop_assert_eq!(outcome, LatentOutcome::Negative);
         prop_assert_eq!(chart.log_probability(), f64::NEG_INFINITY);
     }
     let mut expected: HashMap<(u32, usize, usize), f64> = HashMap::new();
@@ -80,7 +80,7 @@ fn check_max_rule(latent: &LatentCase) -> Result<(), TestCaseError> {
     let mut wrong = Vec::new();
     for (start, end) in chart.cells().bottom_up() {
         finder.for_each(&grammar, &chart, start, end, |edge| {
-            let split = edge.places[1];
+            let split = edge.boundaries[1];
             let node = |item, start, end| (chart.symbol(item).0, start, end);
             let rule = vec![
                 node(edge.item, start, end),
@@ -223,7 +223,7 @@ fn arrays_are_checked() {
     let error = refused(&|arrays| arrays.states[1] = u32::MAX);
     assert!(matches!(error, GrammarError::TooMany { .. }));
     let error = refused(&|arrays| arrays.binary_counts[0] = 9);
-    assert_eq!(error, GrammarError::TooManyStored { row: 0, found: 9, most: 8 });
+    assert_eq!(error, GrammarError::TooManyStored { row: 0, found: 9, size: 8 });
     for positions in [vec![7, 1], vec![1, 1], vec![1, 8]] {
         let error = refused(&|arrays| arrays.binary_positions.clone_from(&positions));
         assert_eq!(error, GrammarError::Positions { row: 0, size: 8 });

@@ -184,7 +184,7 @@ fn check_status(members: &[LatentCase]) -> Result<(), TestCaseError> {
     let expected = if totals.iter().all(|&total| total > 0.0) {
         Status::Parsed
     } else if totals.iter().any(|&total| total > 0.0) {
-        Status::Fewer
+        Status::FewerMembers
     } else if totals.iter().any(|&total| total < 0.0) {
         Status::Negative
     } else {

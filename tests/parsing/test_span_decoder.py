@@ -112,7 +112,7 @@ def test_single_precision_and_strides_are_taken():
         (np.full((1, 2, 2), np.nan), r"sentence 1: span \(0, 1\), label 0: the score is NaN"),
         (np.zeros((1, 2, 1)), "sentence 1: no tree is possible"),
         (SpanScores(0, [], [], [], []), "sentence 1 has 0 words"),
-        (SpanScores(2, [0], [3], [1], [0.0]), r"\(0, 3\) is no span of a sentence of 2 words"),
+        (SpanScores(2, [0], [3], [1], [0.0]), r"\(0, 3\) is not a span of a sentence of 2 words"),
         (SpanScores(2, [-1], [2], [1], [0.0]), "sentence 1: start must be integers from 0"),
         (SpanScores(2, [0], [2], [0.5], [0.0]), "sentence 1: label must be integers from 0"),
         (SpanScores(2, [0, 1], [2], [1], [0.0]), "must be columns of one length"),

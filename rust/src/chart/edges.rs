@@ -1,27 +1,27 @@
-//! Edges: binary rules over items of a chart, always found in the same order.
+//! Edges: anchored binary rules, that is, binary rules over items of a chart.
 //!
-//! Storing an edge would take more than it takes to find it again: whoever keeps something about
-//! edges keeps it in their order.
+//! Edges are not stored, since finding them again is cheaper. They are always found in the same
+//! order, so that values of edges can be kept in arrays in that order.
 
 use super::Chart;
 use crate::grammar::Grammar;
 
-/// A binary rule over two adjacent spans.
+/// An anchored binary rule: a rule over two adjacent spans.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Edge {
     /// The cell of its parent.
     pub cell: usize,
-    /// Its place among the edges of the cell.
+    /// Its index among the edges of the cell.
     pub number: usize,
-    /// The first word of the parent, of the right child, and one past the last word.
-    pub places: [usize; 3],
+    /// The start of the span, its split point and its end.
+    pub boundaries: [usize; 3],
     /// The item that is rewritten.
     pub item: usize,
     /// The item of the left child.
     pub left: usize,
     /// The item of the right child.
     pub right: usize,
-    /// The place of the rule in [`Rules::binary`](crate::grammar::Rules::binary).
+    /// The index of the rule in [`Rules::binary`](crate::grammar::Rules::binary).
     pub rule: usize,
     /// The probability of the rule, more than zero.
     pub probability: f64,
@@ -30,7 +30,7 @@ pub struct Edge {
 /// Finds edges, in memory that is reused from cell to cell.
 #[derive(Debug, Default)]
 pub struct EdgeFinder {
-    /// For the symbols of the current cell, their item plus one.
+    /// The item of each symbol of the current cell, plus one; zero for other symbols.
     item_of_symbol: Vec<u32>,
 }
 
@@ -58,7 +58,7 @@ impl EdgeFinder {
         let pairs = grammar.pairs();
         let mut number = 0;
         for split in start + 1..end {
-            let places = [start, split, end];
+            let boundaries = [start, split, end];
             let right_items = chart.items(cells.index(split, end));
             if right_items.is_empty() {
                 continue;
@@ -74,7 +74,16 @@ impl EdgeFinder {
                         }
                         let item = slot as usize - 1;
                         let probability = binary.probability;
-                        found(Edge { cell, number, places, item, left, right, rule, probability });
+                        found(Edge {
+                            cell,
+                            number,
+                            boundaries,
+                            item,
+                            left,
+                            right,
+                            rule,
+                            probability,
+                        });
                         number += 1;
                     }
                 }

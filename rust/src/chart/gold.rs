@@ -1,4 +1,4 @@
-//! The chart of a sentence whose gold tree is known, for learning from it.
+//! A gold-constrained chart: the pruned chart of a training sentence, with its gold tree.
 
 use super::Chart;
 use crate::grammar::SymbolId;

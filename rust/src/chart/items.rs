@@ -5,8 +5,8 @@ use super::{Cells, refill};
 use crate::grammar::{SetWord, SymbolId};
 use crate::numeric::scaling::{EMPTY, power_of_two};
 
-/// The items of a sentence, symbols over spans, with the inside and outside values of the PCFG
-/// pass and with posteriors: those of the PCFG, or those that a later model has given.
+/// The items of a sentence, symbols over spans, with the inside and outside values of the PCFG pass
+/// and with posteriors. Posteriors are those of the PCFG until a later pass sets its own.
 #[derive(Debug, Clone)]
 pub struct Chart {
     pub(super) cells: Cells,
@@ -19,8 +19,8 @@ pub struct Chart {
     pub(super) outside: Vec<f64>,
     /// The log-probability of the sentence under the PCFG.
     pub(super) pcfg_log_probability: f64,
-    /// The posteriors of a later model, one for each item; empty while those of the PCFG hold,
-    /// which are the products of inside and outside values.
+    /// The posteriors of a later model, one for each item. While this is empty, posteriors are
+    /// those of the PCFG: the products of inside and outside values.
     posteriors: Vec<f64>,
     /// The log-probability of the sentence under that model.
     model_log_probability: f64,
@@ -48,7 +48,7 @@ impl Chart {
         self.cells
     }
 
-    /// The items of a span, as a range of item numbers; symbols ascend.
+    /// The items of a span, as a range of item numbers, in ascending order of their symbols.
     #[inline]
     pub fn items(&self, cell: usize) -> std::ops::Range<usize> {
         let (from, to) = self.ranges[cell];
@@ -60,7 +60,7 @@ impl Chart {
         self.symbols.len()
     }
 
-    /// Whether nothing could be built at all.
+    /// Whether there are no items.
     pub fn is_empty(&self) -> bool {
         self.symbols.is_empty()
     }
@@ -78,8 +78,7 @@ impl Chart {
     }
 
     /// The expected number of nodes with this symbol over this span, given the sentence: under the
-    /// model that [`set_posteriors`](Self::set_posteriors) was last called for, otherwise under the
-    /// PCFG.
+    /// PCFG, or under the later model whose posteriors replaced those of the PCFG.
     #[inline]
     pub fn posterior(&self, item: usize) -> f64 {
         match self.posteriors.get(item) {
@@ -88,7 +87,7 @@ impl Chart {
         }
     }
 
-    /// The same under the PCFG.
+    /// The posterior of an item under the PCFG.
     #[inline]
     pub(super) fn pcfg_posterior(&self, item: usize) -> f64 {
         self.inside[item] * self.outside[item]
@@ -99,8 +98,8 @@ impl Chart {
         self.inside[item].ln() + f64::from(self.exponents[cell]) * std::f64::consts::LN_2
     }
 
-    /// The log-probability of the sentence under the model of the posteriors, minus infinity if no
-    /// tree spans it.
+    /// The log-probability of the sentence under the model that the posteriors come from, minus
+    /// infinity if no tree spans it.
     pub fn log_probability(&self) -> f64 {
         if self.posteriors.is_empty() {
             self.pcfg_log_probability
@@ -109,24 +108,23 @@ impl Chart {
         }
     }
 
-    /// The expected number of times, under the PCFG, that an item is at the root of the tree, which
-    /// its symbol is with probability `probability`.
+    /// The posterior, under the PCFG, of an item at the root of the tree; `probability` is the root
+    /// probability of its symbol.
     pub fn root_posterior(&self, item: usize, probability: f64) -> f64 {
         let top = self.cells.index(0, self.cells.words());
         probability * (self.log_inside(top, item) - self.pcfg_log_probability).exp()
     }
 
-    /// The expected number of times, under the PCFG, that an item emits its word, which its symbol
-    /// does with probability `probability`.
+    /// The posterior, under the PCFG, of an item that emits its word; `probability` is the emission
+    /// probability.
     pub fn emission_posterior(&self, cell: usize, item: usize, probability: f64) -> f64 {
         self.outside[item] * power_of_two(-self.exponents[cell]) * probability
     }
 
-    /// The expected number of times, under the PCFG, that an item is rewritten by a binary rule over
-    /// given parts.
+    /// The posterior of an anchored binary rule under the PCFG.
     #[inline]
     pub fn edge_posterior(&self, edge: &Edge) -> f64 {
-        let [start, split, end] = edge.places;
+        let [start, split, end] = edge.boundaries;
         let shift = self.exponents[self.cells.index(start, split)]
             + self.exponents[self.cells.index(split, end)]
             - self.exponents[edge.cell];
@@ -134,8 +132,8 @@ impl Chart {
         self.outside[edge.item] * edge.probability * children
     }
 
-    /// The expected number of times, under the PCFG, that an item is rewritten by a unary rule as
-    /// another one of its cell, divided by the probability of the rule.
+    /// The posterior, under the PCFG, of a unary rule that rewrites an item as another item of its
+    /// cell, divided by the probability of the rule.
     pub fn unary_context(&self, item: usize, child: usize) -> f64 {
         self.outside[item] * self.inside[child]
     }
@@ -145,8 +143,8 @@ impl Chart {
         self.prune_unless(threshold, |_, _| false);
     }
 
-    /// Drop the items whose posterior is below `threshold`, but not those that `keep` names by cell
-    /// and symbol.
+    /// Drop the items whose posterior is below `threshold`, except those for whose cell and symbol
+    /// `keep` returns true.
     pub fn prune_unless(&mut self, threshold: f64, keep: impl Fn(usize, SymbolId) -> bool) {
         let mut kept = 0;
         // Items lie in the order in which cells were filled, so they can be moved down in place.
@@ -173,8 +171,8 @@ impl Chart {
         self.posteriors.truncate(kept);
     }
 
-    /// Set all posteriors, and the log-probability of the sentence, to those of another model than
-    /// the PCFG. Inside and outside values stay as they are.
+    /// Replace all posteriors, and the log-probability of the sentence, by those of a later model.
+    /// Inside and outside values remain those of the PCFG.
     pub(crate) fn set_posteriors(
         &mut self,
         log_probability: f64,
@@ -187,11 +185,12 @@ impl Chart {
         }
     }
 
-    /// Bytes of each item, and of each cell, in the memory of a PCFG pass. What grows item by item
-    /// may take up twice as much as is in it; a set of symbols has at least one of them. Posteriors
-    /// of later models are not among them: only what is left after pruning has any.
+    /// Bytes of each item in the memory of a PCFG pass, without the posteriors of later models,
+    /// which only pruned charts have. A growing vector may have twice the capacity that it needs,
+    /// and each item may need a word of a symbol set for itself.
     pub(crate) const ITEM_BYTES: usize =
         2 * (size_of::<SymbolId>() + 2 * size_of::<f64>() + size_of::<SetWord>());
+    /// Bytes of each cell in the memory of a PCFG pass.
     pub(crate) const CELL_BYTES: usize = 2 * size_of::<(u32, u32)>() + size_of::<i32>();
 
     pub(super) fn reset(&mut self, words: usize) {

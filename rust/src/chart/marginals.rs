@@ -1,9 +1,9 @@
-//! Posteriors of labelled spans as they are written: annotations and latent detail summed out.
+//! Posteriors of labelled spans: annotations of symbols and latent states are summed out.
 
 use super::Chart;
 use crate::grammar::Grammar;
 
-/// For each span the labels that may be written over it, with their posteriors.
+/// For each span, its possible labels and their posteriors.
 #[derive(Debug, Clone, Default)]
 pub struct LabelMarginals {
     offsets: Vec<u32>,
@@ -12,9 +12,9 @@ pub struct LabelMarginals {
 }
 
 impl LabelMarginals {
-    /// Add up the posteriors of a chart, in memory that is reused.
+    /// Sum the posteriors of a chart by label, in memory that is reused.
     ///
-    /// A unary chain may repeat a label over one span; a sum over one is then cut to one.
+    /// A unary chain may repeat a label over one span. Sums above one are therefore clipped to one.
     pub fn prepare(&mut self, grammar: &Grammar, chart: &Chart) {
         let output = grammar.output();
         self.sums.resize(output.number_of_labels(), 0.0);
@@ -42,7 +42,7 @@ impl LabelMarginals {
         }
     }
 
-    /// The posterior of a label in a cell, without a table of all of them.
+    /// The posterior of a label in a cell, computed without the table of all labels.
     pub fn of_label(grammar: &Grammar, chart: &Chart, cell: usize, label: u32) -> f64 {
         let mut sum = 0.0;
         for item in chart.items(cell) {

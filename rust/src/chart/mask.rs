@@ -1,4 +1,4 @@
-//! What a coarse pass leaves to be built.
+//! Which classes of symbols the coarse pass has left in each span, as bit sets.
 
 use super::{Cells, refill};
 use crate::grammar::SymbolId;
@@ -28,8 +28,9 @@ impl Mask {
         &self.bits[cell * self.words_per_cell..][..self.words_per_cell]
     }
 
-    /// For every span, note the classes of the spans that it could be the left or the right part of.
-    pub(super) fn note_parents(&mut self, cells: Cells) {
+    /// For every span, collect the classes of the spans of which it could be the left or the right
+    /// child.
+    pub(super) fn collect_parents(&mut self, cells: Cells) {
         let count = self.words_per_cell;
         for (parents, bits) in
             [(&mut self.right_parents, &self.bits), (&mut self.left_parents, &self.bits)]
@@ -61,8 +62,8 @@ impl Mask {
         }
     }
 
-    /// The classes of the spans that a cell could be the left part of, and those of the spans that
-    /// it could be the right part of.
+    /// The classes of the spans of which a cell could be the left child, and of those of which it
+    /// could be the right child.
     #[inline(always)]
     pub fn parents(&self, cell: usize) -> (&[u64], &[u64]) {
         let range = cell * self.words_per_cell..(cell + 1) * self.words_per_cell;

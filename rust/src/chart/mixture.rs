@@ -2,7 +2,7 @@
 
 use super::Chart;
 
-/// A mixture of models in which all weigh the same, in memory that is reused.
+/// A mixture of models with equal weights, in memory that is reused.
 #[derive(Debug, Default)]
 pub struct Mixture {
     members: Vec<usize>,
@@ -14,7 +14,7 @@ pub struct Mixture {
 }
 
 impl Mixture {
-    /// Forget all models.
+    /// Remove all models.
     pub fn clear(&mut self) {
         self.members.clear();
         self.log_probabilities.clear();
@@ -22,7 +22,7 @@ impl Mixture {
         self.trees.clear();
     }
 
-    /// Add the model whose posteriors the chart has.
+    /// Add the model whose posteriors are in the chart.
     pub fn add(&mut self, member: usize, chart: &Chart) {
         self.members.push(member);
         self.log_probabilities.push(chart.log_probability());
@@ -61,7 +61,7 @@ impl Mixture {
     }
 }
 
-/// The logarithm of the mean of numbers that are given by their logarithms.
+/// The logarithm of the mean of numbers, given their logarithms.
 pub fn log_mean(logarithms: &[f64]) -> f64 {
     let highest = logarithms.iter().copied().fold(f64::NEG_INFINITY, f64::max);
     if highest == f64::NEG_INFINITY {

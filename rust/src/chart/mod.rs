@@ -1,16 +1,22 @@
-//! Charts: which symbols may span which words, and how likely they are.
+//! Charts: coarse-to-fine inside-outside (Charniak et al. 2006, Petrov & Klein 2007) for PCFGs and
+//! for grammars with latent states (L-PCFGs).
 //!
-//! A [`Chart`] has the items that are left after pruning. [`coarse`] runs a dense inside-outside pass
-//! over few merged symbols and leaves a [`mask`]; [`pcfg`] runs the same over the symbols of the
-//! grammar, sparsely, where the mask allows, and prunes by posterior; [`latent`] computes the
-//! posteriors of what is left under a model with latent states, [`rule_posteriors`] those of its
-//! rules, and [`mixture`] combines those of several models; [`marginals`] adds posteriors up by label;
-//! [`edges`] finds the binary rules that join items; [`gold`] is a chart with its gold tree.
+//! A [`Chart`] has the items, symbols over spans, that are left after pruning. The passes, in the
+//! order in which a sentence goes through them:
 //!
-//! All passes keep inside values in scaled arithmetic: each cell has a power of two of its own, so
-//! that nothing underflows however long the sentence is. Outside values are kept relative to the
-//! inside scale of their cell and to the probability of the sentence, so that the product of the
-//! two is a posterior and needs no exponent.
+//! - [`coarse`] runs dense inside-outside over a few merged symbols and leaves a [`mask`].
+//! - [`pcfg`] runs sparse inside-outside over the symbols of the grammar where the mask allows, and
+//!   the chart is pruned by posterior.
+//! - [`latent`] computes the posteriors of the remaining items under a model with latent states, and
+//!   [`rule_posteriors`] those of its anchored rules. [`mixture`] combines several models.
+//!
+//! [`marginals`] sums posteriors by label. [`edges`] finds the anchored binary rules of a chart.
+//! [`gold`] is a chart with its gold tree.
+//!
+//! All passes keep inside values in scaled arithmetic: each cell has its own power of two, so that
+//! nothing underflows in long sentences. Outside values are relative to the inside scale of their
+//! cell and to the probability of the sentence. The product of the two is a posterior and needs no
+//! exponent.
 
 pub mod coarse;
 pub mod edges;
@@ -27,7 +33,7 @@ mod sparse_vector;
 
 pub use items::Chart;
 
-/// Fill a vector that is reused with a value, taking no more memory than it needs.
+/// Fill a reused vector with a value, without growing it beyond the length that is needed.
 fn refill<T: Clone>(vector: &mut Vec<T>, length: usize, value: T) {
     vector.clear();
     vector.reserve_exact(length);
@@ -41,7 +47,7 @@ pub struct Cells {
 }
 
 impl Cells {
-    /// The spans of a sentence of so many words.
+    /// The spans of a sentence with this number of words.
     pub fn new(words: usize) -> Self {
         Self { words }
     }

@@ -1,11 +1,12 @@
-//! A matrix over states for each pair of children that occurs in the current cell.
+//! A matrix over the latent states of both children for each pair of symbols in the current cell.
 
 use crate::grammar::SymbolId;
 
-/// The number of a pair that has no matrix.
+/// The slot of a pair that has no matrix.
 const NONE: u32 = u32::MAX;
 
-/// Matrices in the order in which pairs came up, in memory that is reused from cell to cell.
+/// Matrices in the order in which their pairs were first used, in memory that is reused from cell
+/// to cell.
 #[derive(Debug, Default)]
 pub(super) struct PairMatrices {
     slot_of_pair: Vec<u32>,
@@ -15,14 +16,14 @@ pub(super) struct PairMatrices {
 }
 
 impl PairMatrices {
-    /// Make room for so many pairs.
+    /// Allocate for this number of pairs.
     pub fn resize(&mut self, pairs: usize) {
         self.slot_of_pair.resize(pairs, NONE);
     }
 
-    /// The place of a pair's matrix; the second value says whether it is new, and zero.
+    /// Where the matrix of a pair starts, and whether it is new, and therefore zero.
     #[inline(always)]
-    pub fn place(
+    pub fn offset(
         &mut self,
         pair: u32,
         left: SymbolId,
@@ -34,13 +35,13 @@ impl PairMatrices {
             return (self.slots[*slot as usize].3, false);
         }
         *slot = self.slots.len() as u32;
-        let start = self.values.len();
-        self.slots.push((pair, left, right, start));
-        self.values.resize(start + length, 0.0);
-        (start, true)
+        let offset = self.values.len();
+        self.slots.push((pair, left, right, offset));
+        self.values.resize(offset + length, 0.0);
+        (offset, true)
     }
 
-    /// Forget the matrices of a cell.
+    /// Remove the matrices of a cell.
     pub fn clear(&mut self) {
         for &(pair, ..) in &self.slots {
             self.slot_of_pair[pair as usize] = NONE;

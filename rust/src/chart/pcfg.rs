@@ -8,20 +8,20 @@ use crate::grammar::{Grammar, PairIndex, Projection, SetWord, SymbolId, UnaryClo
 use crate::numeric::scaling::{EMPTY, exponent, power_of_two};
 use crate::numeric::simd_dispatch::simd_dispatch;
 
-/// What a pass need not build.
+/// Limits on what a pass builds.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds<'a> {
-    /// What survived the coarse pass, if there was one.
+    /// The classes that survived the coarse pass, if there was one.
     pub mask: Option<(&'a Mask, &'a Projection)>,
-    /// The number of words of the widest span.
-    pub widest: usize,
+    /// The number of words of the max_width span to fill.
+    pub max_width: usize,
     /// The most items that the chart may have.
-    pub items: usize,
+    pub max_items: usize,
 }
 
 impl Bounds<'_> {
-    /// Build everything.
-    pub const NONE: Self = Self { mask: None, widest: usize::MAX, items: usize::MAX };
+    /// No limits.
+    pub const NONE: Self = Self { mask: None, max_width: usize::MAX, max_items: usize::MAX };
 }
 
 /// Memory for passes over a grammar, reused from sentence to sentence.
@@ -30,7 +30,8 @@ pub struct PcfgPass {
     pairs: SparseVector,
     symbols: SparseVector,
     closed: SparseVector,
-    /// What a pair of children gets from its parents in the current cell, computed on first use.
+    /// The outside value of each pair of children, summed over their parents in the current cell and
+    /// computed on first use; and the cell that each value was computed for.
     pair_outside: Vec<f64>,
     pair_cell: Vec<u32>,
     /// The symbols of each cell as a set.
@@ -39,12 +40,12 @@ pub struct PcfgPass {
 }
 
 impl PcfgPass {
-    /// Fill `chart` for a sentence, given the emission probabilities of the preterminals of each
-    /// word. Where a mask is given only what it allows is built, and no span wider than `widest`.
-    /// Returns false, with the chart half filled, if there would be more items than allowed.
+    /// Fill `chart` for a sentence, within `bounds`, given the emission probabilities of the
+    /// preterminals of each word. Returns false, with the chart half filled, if there would be more
+    /// items than allowed.
     ///
-    /// Outside values are exact with a `threshold` of zero; otherwise items whose posterior is
-    /// below it pass nothing on to their parts.
+    /// Outside values are exact if `threshold` is zero. Otherwise items whose posterior is below it
+    /// add nothing to the outside values of their children.
     pub fn run(
         &mut self,
         grammar: &Grammar,
@@ -107,8 +108,8 @@ impl PcfgPass {
         let cells = chart.cells;
         self.sets.clear();
         refill(&mut self.set_ranges, cells.count(), (0, 0));
-        let Bounds { mask, widest, items } = bounds;
-        for width in 1..=words.len().min(widest) {
+        let Bounds { mask, max_width, max_items } = bounds;
+        for width in 1..=words.len().min(max_width) {
             cancel.check()?;
             for (start, emissions) in words[..=words.len() - width].iter().enumerate() {
                 let end = start + width;
@@ -135,7 +136,7 @@ impl PcfgPass {
                 };
                 self.close_inside(grammar.unary(), allows);
                 self.store(chart, cell, reference);
-                if chart.len() > items {
+                if chart.len() > max_items {
                     return Ok(false);
                 }
             }
@@ -148,7 +149,7 @@ impl PcfgPass {
         emissions: &[(SymbolId, f64)],
         allows: impl Fn(SymbolId) -> bool,
     ) -> i32 {
-        // Scaled before they are added, so that even the smallest probability stays a number.
+        // Scale before summing, so that not even the smallest probability underflows.
         let largest = emissions.iter().map(|entry| entry.1).fold(0.0, f64::max);
         if largest <= 0.0 {
             return EMPTY;
@@ -163,7 +164,7 @@ impl PcfgPass {
         reference
     }
 
-    /// Sum products of children over all splits, then apply each rule once.
+    /// Sum the products of children over all split points, then apply each rule once.
     #[inline(always)]
     fn sum_splits(
         &mut self,
@@ -293,14 +294,15 @@ impl PcfgPass {
                 let cell = chart.cells.index(start, start + width);
                 self.close_outside(grammar.unary(), chart, cell);
                 if width > 1 {
-                    self.descend(grammar.pairs(), chart, start, start + width, threshold);
+                    self.propagate_outside(grammar.pairs(), chart, start, start + width, threshold);
                 }
             }
         }
         Ok(())
     }
 
-    /// Each symbol of a cell gets what the symbols above it in a chain have.
+    /// Close the outside values of a cell over unary chains: each symbol gets the outside values of
+    /// the symbols above it.
     fn close_outside(&mut self, unary: &UnaryClosure, chart: &mut Chart, cell: usize) {
         if unary.is_empty() {
             return;
@@ -320,21 +322,21 @@ impl PcfgPass {
         self.symbols.clear();
     }
 
-    /// Pass the outside values of a cell to the children of each of its splits.
+    /// Add the contributions of a cell's outside values to its children at each split point.
     #[inline(always)]
-    fn descend(
+    fn propagate_outside(
         &mut self,
         pairs: &PairIndex,
         chart: &mut Chart,
         start: usize,
         end: usize,
-        least: f64,
+        threshold: f64,
     ) {
         let cells = chart.cells;
         let cell = cells.index(start, end);
         for item in chart.items(cell) {
             let posterior = chart.pcfg_posterior(item);
-            if posterior > 0.0 && posterior >= least {
+            if posterior > 0.0 && posterior >= threshold {
                 self.symbols.add(chart.symbols[item].0, chart.outside[item]);
             }
         }
@@ -362,18 +364,18 @@ impl PcfgPass {
                 let outside = &mut chart.outside;
                 let row = pairs.row(chart.symbols[left_item]);
                 row.for_each_match(right, |right_item, pair| {
-                    let share = &mut pair_outside[pair as usize];
+                    let pair_value = &mut pair_outside[pair as usize];
                     if pair_cell[pair as usize] != cell as u32 {
                         pair_cell[pair as usize] = cell as u32;
-                        *share = pairs
+                        *pair_value = pairs
                             .rules(pair)
                             .iter()
                             .map(|rule| rule.probability * symbols.get(rule.parent.0))
                             .sum();
                     }
-                    if *share > 0.0 {
-                        left_sum += *share * inside[right_item];
-                        outside[right_item] += *share * left_scaled;
+                    if *pair_value > 0.0 {
+                        left_sum += *pair_value * inside[right_item];
+                        outside[right_item] += *pair_value * left_scaled;
                     }
                 });
                 chart.outside[left_item] += factor * left_sum;

@@ -1,8 +1,8 @@
-//! Posteriors of rules over their words, under one latent model or multiplied over several.
+//! Posteriors of anchored rules under one latent model, or their products over several models.
 //!
-//! A rule a -> b c has the posterior |outside_a . T . (inside_b x inside_c)| / |Z|. The product of
-//! its tensor with the outside vector serves all splits of a cell, so that the cube of the number of
-//! states stays out of the loop over splits, and its square is left.
+//! An anchored rule a -> b c has the posterior |outside_a . T . (inside_b x inside_c)| / |Z|. The
+//! tensor T is contracted with the outside vector once for all split points of a cell, which takes
+//! time cubic in the number of states. Each split point then takes quadratic time.
 
 use super::Chart;
 use super::edges::{Edge, EdgeFinder};
@@ -14,19 +14,19 @@ use crate::numeric::scaling::power_of_two;
 use crate::numeric::simd_dispatch::simd_dispatch;
 use crate::numeric::vectors::dot;
 
-/// The logarithm of a posterior. What a chart has is never impossible, so that a value too small for
-/// its type is taken for the smallest there is.
+/// The logarithm of a posterior. Nothing in a chart is impossible, so a posterior that underflowed
+/// to zero counts as the smallest positive number.
 #[inline]
 pub fn log_posterior(posterior: f64) -> f64 {
     posterior.max(f64::MIN_POSITIVE).ln()
 }
 
-/// Logarithms of the posteriors of all rules in a chart, in memory that is reused.
+/// Logarithms of the posteriors of all anchored rules of a chart, in memory that is reused.
 #[derive(Debug, Default)]
 pub struct RulePosteriors {
-    /// The logarithms of items' posteriors, which are those of the rules at leaves and roots.
+    /// The log-posteriors of items, which are those of emissions and of root rules.
     items: Vec<f64>,
-    /// The logarithms of the posteriors of binary rules, in the order of edges.
+    /// The log-posteriors of anchored binary rules, in the order of edges.
     edges: Vec<f64>,
     /// Where the edges of each cell start.
     first_edge: Vec<usize>,
@@ -38,7 +38,7 @@ pub struct RulePosteriors {
 #[derive(Debug, Default)]
 struct RuleMatrices {
     /// Where the matrix of each rule starts, plus one; zero if it has none.
-    place_of_rule: Vec<usize>,
+    offset_of_rule: Vec<usize>,
     rules: Vec<usize>,
     values: Vec<f32>,
 }
@@ -47,20 +47,20 @@ impl RuleMatrices {
     /// The matrix of a rule, computed on first use.
     #[inline(always)]
     fn get(&mut self, latent: &Latent, rule: usize, outside: &[f32], length: usize) -> &[f32] {
-        let place = &mut self.place_of_rule[rule];
-        if *place == 0 {
+        let offset = &mut self.offset_of_rule[rule];
+        if *offset == 0 {
             let start = self.values.len();
-            *place = start + 1;
+            *offset = start + 1;
             self.rules.push(rule);
             self.values.resize(start + length, 0.0);
             expand(latent.tensor(rule), outside, &mut self.values[start..]);
         }
-        &self.values[*place - 1..][..length]
+        &self.values[*offset - 1..][..length]
     }
 
     fn clear(&mut self) {
         for &rule in &self.rules {
-            self.place_of_rule[rule] = 0;
+            self.offset_of_rule[rule] = 0;
         }
         self.rules.clear();
         self.values.clear();
@@ -75,10 +75,10 @@ impl RulePosteriors {
         self.edges.clear();
         self.first_edge.clear();
         self.first_edge.resize(chart.cells().count(), 0);
-        self.matrices.place_of_rule.resize(grammar.rules().binary().len(), 0);
+        self.matrices.offset_of_rule.resize(grammar.rules().binary().len(), 0);
     }
 
-    /// Multiply by the posteriors of a latent model, whose pass over the chart was the last one.
+    /// Multiply by the posteriors of the latent model whose pass over the chart was the last one.
     pub fn multiply(
         &mut self,
         grammar: &Grammar,
@@ -125,7 +125,7 @@ impl RulePosteriors {
         Ok(())
     }
 
-    /// Multiply the posteriors of a cell's edges, and return how many these are.
+    /// Multiply the posteriors of a cell's edges, and return the number of edges.
     #[inline(always)]
     fn multiply_cell(
         &mut self,
@@ -140,7 +140,7 @@ impl RulePosteriors {
         let cells = chart.cells();
         let mut count = 0;
         finder.for_each(grammar, chart, start, end, |edge| {
-            let [start, split, end] = edge.places;
+            let [start, split, end] = edge.boundaries;
             let shift = pass.exponent(cells.index(start, split))
                 + pass.exponent(cells.index(split, end))
                 - pass.exponent(edge.cell);
@@ -150,9 +150,9 @@ impl RulePosteriors {
             let rows = matrix.chunks_exact(right.len());
             let sum: f32 = left.iter().zip(rows).map(|(&left, row)| left * dot(row, right)).sum();
             let log = log_posterior(f64::from(sum).abs() * power_of_two(shift));
-            let place = first_edge[edge.cell] + edge.number;
-            // The first model comes upon the edges in their order.
-            match edges.get_mut(place) {
+            let index = first_edge[edge.cell] + edge.number;
+            // The first model adds the edges, in their order.
+            match edges.get_mut(index) {
                 Some(product) => *product += log,
                 None => edges.push(log),
             }

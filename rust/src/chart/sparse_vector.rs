@@ -1,6 +1,6 @@
-//! Sums over many symbols or pairs of them, of which few occur at once.
+//! Sparse accumulators for sums over symbols, or over pairs of symbols.
 
-/// A vector over symbols of which few elements are in use.
+/// A vector over symbols or pairs in which few elements are non-zero.
 #[derive(Debug, Default)]
 pub(super) struct SparseVector {
     values: Vec<f64>,
@@ -8,7 +8,7 @@ pub(super) struct SparseVector {
 }
 
 impl SparseVector {
-    /// Make room for so many elements.
+    /// Allocate for this number of elements.
     pub(super) fn resize(&mut self, length: usize) {
         self.values.resize(length, 0.0);
     }

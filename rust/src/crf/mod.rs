@@ -1,11 +1,11 @@
-//! A conditional random field over anchored rules: trees weighed by features of the words at the
-//! borders of their spans (Hall et al. 2014).
+//! A conditional random field over anchored rules: a log-linear model of trees with features of the
+//! words at the borders of spans (Hall, Durrett & Klein 2014).
 //!
-//! A grammar prunes; what is left is scored by a linear model. [`tokens`] has what features see of a
-//! word, [`templates`] the features, [`template_numbers`] the numbers of their templates,
-//! [`weights`] their weights, [`pass`] inside-outside sums over trees, [`train`] learns weights from
-//! gold-constrained charts, and [`CrfTrees`] and [`CrfRules`] are what decoders maximise. Features
-//! are hashes throughout.
+//! A grammar prunes the chart, and a linear model scores the remaining items and rules. [`tokens`]
+//! has the attributes of words that features read, [`templates`] the features, [`template_numbers`]
+//! the numbers of their templates, and [`weights`] their weights. [`pass`] sums over trees by
+//! inside-outside, [`train`] learns weights from gold-constrained charts, and [`CrfTrees`] and
+//! [`CrfRules`] are the objectives of decoders. Features are stored as hashes.
 
 mod objectives;
 mod parts;

@@ -1,17 +1,17 @@
-//! Trees and their rules as features weigh them.
+//! The objectives of decoding with a CRF.
 
 use super::pass::CrfPass;
 use crate::chart::edges::Edge;
 use crate::chart::rule_posteriors::log_posterior;
 use crate::decode::Objective;
 
-/// The weight of the derivation.
+/// The weight of the derivation: Viterbi decoding.
 #[derive(Debug, Clone, Copy)]
 pub struct CrfTrees<'a>(pub &'a CrfPass);
 
 impl Objective for CrfTrees<'_> {
     fn root(&self, _item: usize, _probability: f64) -> f64 {
-        // A part of what the item weighs by itself.
+        // The weight of the item includes its root probability.
         0.0
     }
 
@@ -28,7 +28,7 @@ impl Objective for CrfTrees<'_> {
     }
 }
 
-/// The product of the posteriors of the derivation's rules.
+/// The product of the posteriors of the derivation's anchored rules: max-rule decoding.
 #[derive(Debug, Clone, Copy)]
 pub struct CrfRules<'a>(pub &'a CrfPass);
 

@@ -1,15 +1,15 @@
 //! The parts of trees that have features, and their scores.
 //!
-//! Symbols of one kind have the same features over a span, or over a span and its split point: such
-//! a kind at such a place is a part, and its score is computed once.
+//! A part is a kind of symbol at an anchor: a span, or a span with its split point. All symbols of
+//! one kind have the same features at an anchor, so the score of a part is computed once.
 
 use super::weights::CrfModel;
 use crate::grammar::SymbolId;
 
-/// A kind of symbol over a span, or over a span and its split point.
+/// A kind of symbol at an anchor.
 #[derive(Debug, Clone, Copy)]
 struct Part {
-    /// Where its features are among those of all places.
+    /// The range of its features among those of all anchors.
     from: u32,
     to: u32,
     kind: u32,
@@ -18,15 +18,15 @@ struct Part {
 /// The parts of a sentence, in memory that is reused.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    /// The feature hashes of the current place.
+    /// The feature hashes of the current anchor.
     found: Vec<u64>,
-    /// The features of all places, as places of their first weights.
+    /// The features of all anchors, each as the index of its first weight.
     features: Vec<u32>,
     parts: Vec<Part>,
     scores: Vec<f64>,
-    /// For each kind its part at the current place plus one, zero for none.
+    /// For each kind, its part at the current anchor plus one; zero for none.
     part_of_kind: Vec<u32>,
-    /// The kinds that have a part at the current place.
+    /// The kinds that have a part at the current anchor.
     kinds_in_use: Vec<u32>,
 }
 
@@ -46,12 +46,13 @@ impl Parts {
         self.parts.len()
     }
 
-    /// Where templates write the features of a new place.
+    /// The buffer to which templates write the features of a new anchor.
     pub(super) fn found(&mut self) -> &mut Vec<u64> {
         &mut self.found
     }
 
-    /// Go to the place whose features were found last, and return where they are kept.
+    /// Make the anchor whose features were written last the current one, and return the range of its
+    /// features.
     pub(super) fn keep_features(&mut self, model: &CrfModel) -> (u32, u32) {
         for kind in self.kinds_in_use.drain(..) {
             self.part_of_kind[kind as usize] = 0;
@@ -61,7 +62,7 @@ impl Parts {
         (from, self.features.len() as u32)
     }
 
-    /// The part of a symbol at the current place, which has these features.
+    /// The part of a symbol at the current anchor, which has these features.
     pub(super) fn get(
         &mut self,
         model: &CrfModel,
@@ -78,7 +79,7 @@ impl Parts {
             let mut sum = 0.0;
             for &label in model.labels.of_kind(kind) {
                 for &feature in &self.features[from as usize..to as usize] {
-                    sum += values[model.weights.place(feature, label)];
+                    sum += values[model.weights.index(feature, label)];
                 }
             }
             self.scores.push(f64::from(sum));
@@ -92,7 +93,7 @@ impl Parts {
         self.scores[part as usize]
     }
 
-    /// Call `found` with the place of every weight that is in the score of a part.
+    /// Call `found` with the index of every weight in the score of a part.
     pub(super) fn for_each_weight(
         &self,
         model: &CrfModel,
@@ -102,7 +103,7 @@ impl Parts {
         let Part { from, to, kind } = self.parts[part];
         for &label in model.labels.of_kind(kind) {
             for &feature in &self.features[from as usize..to as usize] {
-                found(model.weights.place(feature, label));
+                found(model.weights.index(feature, label));
             }
         }
     }

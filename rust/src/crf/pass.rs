@@ -1,10 +1,9 @@
-//! Inside-outside over the items of a pruned chart, with rules weighed by features of their words.
+//! Inside-outside of the CRF over the items of a pruned chart.
 //!
-//! The weight of a tree is its probability under the grammar times exp(w . f), where f counts the
-//! features of its words, spans, splits and rules: a conditional random field over anchored rules
-//! (Hall et al. 2014), for which the grammar prunes and is the prior. Or else, for
-//! comparison, each span has one of the kinds of symbols that the chart has there, or none,
-//! whatever other spans have.
+//! The weight of a tree is its probability under the grammar, raised to the power of the prior
+//! weight, times exp(w . f). Here f counts the features of its words, spans, split points and rules
+//! (Hall, Durrett & Klein 2014). With [`Loss::Independent`], for comparison, the label of each span
+//! is predicted independently of all others: one of the kinds of symbols of its cell, or none.
 
 use super::parts::Parts;
 use super::tagging::tagged;
@@ -18,35 +17,35 @@ use crate::decode::Words;
 use crate::grammar::{Grammar, SymbolId};
 use crate::numeric::scaling::Scaled;
 
-/// Differences between expected and observed that are not worth a change of weights.
+/// Smaller differences between observed and expected counts do not change weights.
 const NEGLIGIBLE: f64 = 1e-3;
 
-/// The gradient of a log-probability: places of weights, and derivatives to be added up.
+/// The gradient of a log-probability: indices of weights, and derivatives to be summed.
 pub type Gradient = Vec<(u32, f32)>;
 
-/// A binary rule over its words.
+/// An anchored binary rule with its weight.
 #[derive(Debug, Clone, Copy)]
-struct WeighedEdge {
+struct WeightedEdge {
     item: u32,
     left: u32,
     right: u32,
-    /// The parent over its split span.
+    /// The part of the parent's kind at the span and its split point.
     part: u32,
-    /// Where the weight of the rule is.
+    /// The index of the weight of the rule.
     rule: u32,
-    /// The probability of the rule times the weights of the rule and of the split.
+    /// The prior of the rule times the exponentiated scores of the rule and of the part.
     weight: Scaled,
 }
 
-impl WeighedEdge {
-    /// Whether a tree, given by its items, has the edge: all spans of a tree that join into another
-    /// one are its parts.
+impl WeightedEdge {
+    /// Whether a tree, given by its items, has the edge. It is enough that it has all three items:
+    /// two adjacent spans of a tree that form another of its spans are the children of that span.
     #[inline]
     fn is_in(&self, tree: &[bool]) -> bool {
         [self.item, self.left, self.right].into_iter().all(|item| tree[item as usize])
     }
 
-    /// The sum over the trees in which the edge is at the top, without its parent's own weight.
+    /// The inside sum of the edge, without the weight of its parent.
     #[inline]
     fn value(&self, inside: &[Scaled]) -> Scaled {
         let children = inside[self.left as usize].times(inside[self.right as usize]);
@@ -60,27 +59,28 @@ pub struct CrfPass {
     parts: Parts,
     part_of_item: Vec<u32>,
     finder: EdgeFinder,
-    /// In the order of cells, shorter spans first.
-    edges: Vec<WeighedEdge>,
+    /// All edges in the order of cells, shorter spans first.
+    edges: Vec<WeightedEdge>,
     edge_ranges: Vec<(usize, usize)>,
     /// Where the edges of each cell start.
     first_edge: Vec<usize>,
-    /// What items weigh by themselves: features, emission and root.
-    own: Vec<Scaled>,
-    /// Sums over the trees of items, with what they weigh by themselves and without.
+    /// The weights of items: features, emission and root.
+    item_weights: Vec<Scaled>,
+    /// The inside sums of items.
     inside: Vec<Scaled>,
-    below: Vec<Scaled>,
+    /// The inside sums of items without their own weights: sums over their edges.
+    edge_sums: Vec<Scaled>,
     log_partition: f64,
     posteriors: Vec<f64>,
     edge_posteriors: Vec<f64>,
 }
 
 impl CrfPass {
-    /// About how many bytes an edge takes, with its part of what its split has.
-    pub(crate) const EDGE_BYTES: usize = 2 * size_of::<WeighedEdge>() + 64;
+    /// The approximate number of bytes of an edge, with the features of its split point.
+    pub(crate) const EDGE_BYTES: usize = 2 * size_of::<WeightedEdge>() + 64;
 
-    /// Sum over the trees of a pruned chart, given the words of the sentence as features see them
-    /// and as the grammar does. The tags that features see are the likeliest ones of the chart.
+    /// Sum over the trees of a pruned chart, given the attributes of the words for the features and
+    /// their emission probabilities. Features use the most probable tags of the chart.
     pub fn run(
         &mut self,
         grammar: &Grammar,
@@ -92,7 +92,7 @@ impl CrfPass {
     ) -> Result<(), Cancelled> {
         self.parts.reset(model);
         let sentence = &tagged(model, sentence, chart);
-        self.weigh_items(grammar, model, sentence, words, chart, cancel)?;
+        self.score_items(grammar, model, sentence, words, chart, cancel)?;
         self.edges.clear();
         self.edge_ranges.clear();
         self.edge_posteriors.clear();
@@ -100,7 +100,7 @@ impl CrfPass {
         self.posteriors.resize(chart.len(), 0.0);
         match model.loss {
             Loss::Crf => {
-                self.weigh_edges(grammar, model, sentence, chart, cancel)?;
+                self.score_edges(grammar, model, sentence, chart, cancel)?;
                 self.sum_trees(chart);
             }
             Loss::Independent => self.sum_cells(chart),
@@ -119,27 +119,27 @@ impl CrfPass {
             for item in whole {
                 self.posteriors[item] = self.inside[item].ratio(total);
             }
-            self.descend();
+            self.propagate_posteriors();
         }
     }
 
-    /// One sum for each cell: no tree holds spans together.
+    /// Sum over the labels of each cell by itself ([`Loss::Independent`]).
     fn sum_cells(&mut self, chart: &Chart) {
         self.log_partition = 0.0;
         let words = chart.cells().words();
         for (start, end) in chart.cells().bottom_up() {
             let items = chart.items(chart.cells().index(start, end));
-            // A word has a tag and a sentence a root; other spans may be no part of the tree.
+            // Every word has a tag and every sentence a root; other spans may have no label.
             let is_needed = end - start == 1 || end - start == words;
             let none = if is_needed { Scaled::ZERO } else { Scaled::ONE };
-            // The items of one kind divide its weight among them.
+            // The items of one kind share its weight equally.
             let kind_size = |item: usize| {
                 let part = self.part_of_item[item];
                 items.clone().filter(|&other| self.part_of_item[other] == part).count() as f64
             };
             let weights: Vec<Scaled> = items
                 .clone()
-                .map(|item| self.own[item].times(Scaled::from_log(-kind_size(item).ln())))
+                .map(|item| self.item_weights[item].times(Scaled::from_log(-kind_size(item).ln())))
                 .collect();
             let total = weights.iter().fold(none, |sum, &weight| sum.plus(weight));
             if total.is_zero() {
@@ -152,7 +152,7 @@ impl CrfPass {
         }
     }
 
-    fn weigh_items(
+    fn score_items(
         &mut self,
         grammar: &Grammar,
         model: &CrfModel,
@@ -162,7 +162,7 @@ impl CrfPass {
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
         self.part_of_item.clear();
-        self.own.clear();
+        self.item_weights.clear();
         for (start, end) in chart.cells().bottom_up() {
             let items = chart.items(chart.cells().index(start, end));
             if items.is_empty() {
@@ -177,7 +177,7 @@ impl CrfPass {
             }
             let features = self.parts.keep_features(model);
             // Items lie in the order of their cells.
-            debug_assert_eq!(items.start, self.own.len());
+            debug_assert_eq!(items.start, self.item_weights.len());
             for item in items {
                 let symbol = chart.symbol(item);
                 let part = self.parts.get(model, symbol, features);
@@ -189,14 +189,14 @@ impl CrfPass {
                     probability *= grammar.rules().roots()[symbol.index()];
                 }
                 let score = self.parts.score(part) + prior_score(model.prior_weight, probability);
-                self.own.push(Scaled::from_log(score));
+                self.item_weights.push(Scaled::from_log(score));
                 self.part_of_item.push(part);
             }
         }
         Ok(())
     }
 
-    fn weigh_edges(
+    fn score_edges(
         &mut self,
         grammar: &Grammar,
         model: &CrfModel,
@@ -214,19 +214,19 @@ impl CrfPass {
             let mut split = 0;
             let mut features = (0, 0);
             finder.for_each(grammar, chart, start, end, |edge| {
-                if edge.places[1] != split {
-                    split = edge.places[1];
-                    split_features(sentence, edge.places, self.parts.found());
+                if edge.boundaries[1] != split {
+                    split = edge.boundaries[1];
+                    split_features(sentence, edge.boundaries, self.parts.found());
                     features = self.parts.keep_features(model);
                 }
                 let part = self.parts.get(model, chart.symbol(edge.item), features);
                 let rule =
-                    model.rule_place([edge.item, edge.left, edge.right].map(|i| chart.symbol(i)));
+                    model.rule_index([edge.item, edge.left, edge.right].map(|i| chart.symbol(i)));
                 let rule_score = f64::from(model.weights.values()[rule]);
                 let score = self.parts.score(part)
                     + rule_score
                     + prior_score(model.prior_weight, edge.probability);
-                self.edges.push(WeighedEdge {
+                self.edges.push(WeightedEdge {
                     item: edge.item as u32,
                     left: edge.left as u32,
                     right: edge.right as u32,
@@ -242,62 +242,63 @@ impl CrfPass {
     }
 
     fn sum_inside(&mut self, chart: &Chart) {
-        self.below.clear();
-        self.below.resize(chart.len(), Scaled::ZERO);
+        self.edge_sums.clear();
+        self.edge_sums.resize(chart.len(), Scaled::ZERO);
         self.inside.clear();
         self.inside.resize(chart.len(), Scaled::ZERO);
         for ((start, end), &(first, last)) in chart.cells().bottom_up().zip(&self.edge_ranges) {
             let items = chart.items(chart.cells().index(start, end));
             if end - start == 1 {
-                self.below[items.clone()].fill(Scaled::ONE);
+                self.edge_sums[items.clone()].fill(Scaled::ONE);
             }
             for edge in &self.edges[first..last] {
-                let sum = &mut self.below[edge.item as usize];
+                let sum = &mut self.edge_sums[edge.item as usize];
                 *sum = sum.plus(edge.value(&self.inside));
             }
             for item in items {
-                self.inside[item] = self.own[item].times(self.below[item]);
+                self.inside[item] = self.item_weights[item].times(self.edge_sums[item]);
             }
         }
     }
 
-    /// Hand the posteriors of items down to their parts, wider spans first.
-    fn descend(&mut self) {
+    /// Add the posterior of each edge to those of its children, wider spans first.
+    fn propagate_posteriors(&mut self) {
         for (number, edge) in self.edges.iter().enumerate().rev() {
-            let above = self.posteriors[edge.item as usize];
-            if above == 0.0 {
+            let parent = self.posteriors[edge.item as usize];
+            if parent == 0.0 {
                 continue;
             }
-            let posterior = above * edge.value(&self.inside).ratio(self.below[edge.item as usize]);
+            let posterior =
+                parent * edge.value(&self.inside).ratio(self.edge_sums[edge.item as usize]);
             self.edge_posteriors[number] = posterior;
-            for part in [edge.left, edge.right] {
-                self.posteriors[part as usize] += posterior;
+            for child in [edge.left, edge.right] {
+                self.posteriors[child as usize] += posterior;
             }
         }
     }
 
-    /// The logarithm of the sum over all trees, minus infinity if there is none.
+    /// The logarithm of the sum of the weights of all trees, minus infinity if there are none.
     pub fn log_partition(&self) -> f64 {
         self.log_partition
     }
 
-    /// The logarithm of what an item weighs by itself.
+    /// The logarithm of the weight of an item.
     pub fn log_weight(&self, item: usize) -> f64 {
-        self.own[item].logarithm()
+        self.item_weights[item].logarithm()
     }
 
-    /// The logarithm of what an edge weighs; nothing where spans are independent.
+    /// The logarithm of the weight of an edge; zero where spans are independent.
     pub fn log_edge_weight(&self, edge: &Edge) -> f64 {
-        self.edges.get(self.edge_place(edge)).map_or(0.0, |edge| edge.weight.logarithm())
+        self.edges.get(self.edge_index(edge)).map_or(0.0, |edge| edge.weight.logarithm())
     }
 
-    /// The posterior of an edge, where spans are independent that of its parent.
+    /// The posterior of an edge; where spans are independent, the posterior of its parent.
     pub fn edge_posterior(&self, edge: &Edge) -> f64 {
-        let own = self.edge_posteriors.get(self.edge_place(edge));
-        own.copied().unwrap_or(self.posteriors[edge.item])
+        let posterior = self.edge_posteriors.get(self.edge_index(edge));
+        posterior.copied().unwrap_or(self.posteriors[edge.item])
     }
 
-    fn edge_place(&self, edge: &Edge) -> usize {
+    fn edge_index(&self, edge: &Edge) -> usize {
         self.first_edge.get(edge.cell).map_or(usize::MAX, |first| first + edge.number)
     }
 
@@ -308,7 +309,12 @@ impl CrfPass {
 
     /// The logarithm of the probability of a tree, given by its items.
     pub fn log_probability(&self, tree: &[bool]) -> f64 {
-        let items = self.own.iter().zip(tree).filter(|item| *item.1).map(|item| item.0.logarithm());
+        let items = self
+            .item_weights
+            .iter()
+            .zip(tree)
+            .filter(|item| *item.1)
+            .map(|item| item.0.logarithm());
         let edges = self.edges.iter().filter(|edge| edge.is_in(tree)).map(|e| e.weight.logarithm());
         items.sum::<f64>() + edges.sum::<f64>() - self.log_partition
     }
@@ -334,8 +340,8 @@ impl CrfPass {
             if difference.abs() < NEGLIGIBLE {
                 continue;
             }
-            self.parts.for_each_weight(model, part, |place| {
-                gradient.push((place as u32, difference as f32));
+            self.parts.for_each_weight(model, part, |index| {
+                gradient.push((index as u32, difference as f32));
             });
         }
         gradient
@@ -347,7 +353,7 @@ fn emission(word: &[(SymbolId, f64)], symbol: SymbolId) -> f64 {
     word.iter().find(|entry| entry.0 == symbol).map_or(0.0, |entry| entry.1)
 }
 
-/// The part of a score that comes from the grammar; what it rules out stays impossible.
+/// The contribution of the grammar to a score; what the grammar rules out stays impossible.
 fn prior_score(weight: f64, probability: f64) -> f64 {
     if probability > 0.0 { weight * probability.ln() } else { f64::NEG_INFINITY }
 }

@@ -1,19 +1,19 @@
-//! The tags that features see: the likeliest ones of the pruned chart.
+//! The tags that features use: the most probable ones of the pruned chart.
 
 use super::tokens::TokenAttributes;
 use super::weights::CrfModel;
 use crate::chart::Chart;
 
-/// The words of a sentence with their likeliest tags according to the chart.
+/// The words of a sentence with their most probable tags according to the chart.
 pub fn tagged(
     model: &CrfModel,
     sentence: &[TokenAttributes],
     chart: &Chart,
 ) -> Vec<TokenAttributes> {
     let mut sums: Vec<(u32, f64)> = Vec::new();
-    let tag = |(place, token): (usize, &TokenAttributes)| {
+    let tag = |(position, token): (usize, &TokenAttributes)| {
         sums.clear();
-        for item in chart.items(chart.cells().index(place, place + 1)) {
+        for item in chart.items(chart.cells().index(position, position + 1)) {
             let labels = model.labels.of_kind(model.labels.kind(chart.symbol(item)));
             // The coarsest label of a preterminal is its tag.
             let Some(&tag) = labels.last() else { continue };

@@ -1,19 +1,19 @@
-//! The numbers of feature templates, which a saved model's weights depend on.
+//! The numbers of feature templates, on which the weights of saved models depend.
 //!
-//! A feature is the hash of its template's number and of what the template looks at. So numbers are
-//! never changed nor used again: a new template gets a new number, and one that is dropped keeps
-//! its own. Whoever changes what a template looks at, or how words are hashed in
-//! [`super::tokens`], raises [`TEMPLATE_VERSION`].
+//! A feature is the hash of its template's number and of the values that the template reads. So a
+//! number is never changed and never reused, not even after its template is removed; a new template
+//! gets a new number. Raise [`TEMPLATE_VERSION`] whenever the values that a template reads change,
+//! or the way in which words are hashed in [`super::tokens`].
 
-/// The version of all templates together, which model files store. A model of another version
-/// cannot be used: its weights belong to other features.
+/// The version of all templates, which model files store. A model of another version cannot be
+/// used: its weights belong to other features.
 pub const TEMPLATE_VERSION: u32 = 1;
 
-/// Declares the templates, and a list of all of them.
+/// Declares the templates and a list of all of them.
 macro_rules! templates {
     ($($name:ident = $number:literal,)*) => {
-        /// What a feature looks at. Words, spans, split points and rules have templates of their
-        /// own; the names say what is looked at and where.
+        /// What a feature reads. Words, spans, split points and rules have separate templates; the
+        /// names say what is read and where.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         #[repr(u64)]
         #[expect(missing_docs, reason = "the names say it")]
@@ -125,7 +125,8 @@ mod tests {
 
     use super::*;
 
-    /// A copy that a change of the numbers above must not be made to.
+    /// A second copy of the numbers, so that a change above does not go unnoticed. Existing entries
+    /// must not be changed.
     const NUMBERS: &[(&str, u64)] = &[
         ("SpanLength", 1),
         ("SpanBeforeWord", 2),
@@ -226,7 +227,7 @@ mod tests {
         for &(name, number) in NUMBERS {
             assert!(numbers.contains(&(name.to_owned(), number)), "{name} was {number}");
         }
-        assert_eq!(numbers.len(), NUMBERS.len(), "a new template belongs into the copy, too");
+        assert_eq!(numbers.len(), NUMBERS.len(), "add new templates to the copy, too");
     }
 
     #[test]

@@ -1,65 +1,66 @@
-//! Features of words, spans and splits, after Hall et al. (2014): hashes of what is at their borders.
+//! Features of words, spans and split points, after Hall, Durrett & Klein (2014): hashes of the
+//! words and tags at their borders.
 //!
-//! What a template hashes must not change while its number stays; see [`super::template_numbers`].
+//! The values that a template hashes must not change; see [`super::template_numbers`].
 
 use super::template_numbers::Template::{self, self as T};
 use super::tokens::TokenAttributes;
 use crate::numeric::stable_hash::combine;
 
-/// What stands for words before the first and after the last one.
+/// The values that stand for words before the first and after the last word.
 const BEFORE: u64 = 1;
 const AFTER: u64 = 2;
 
-/// Spans up to this width have a feature of their whole shape.
-const WIDEST_SHAPE: usize = 10;
+/// Spans of up to this number of words have a feature of their whole shape.
+const MAX_SHAPE_WIDTH: usize = 10;
 
-/// Spans up to this width have a feature of all their tags.
-const WIDEST_TAGS: usize = 5;
+/// Spans of up to this number of words have a feature of all their tags.
+const MAX_TAGS_WIDTH: usize = 5;
 
-/// The number of marks inside a span that its sequence of marks has.
-const MOST_MARKS: usize = 6;
+/// The sequence of punctuation marks in a span is cut after this number of marks.
+const MAX_MARKS: usize = 6;
 
-/// Feature hashes of one place in a sentence.
+/// Collects the feature hashes of one word, span or split point.
 struct Collector<'a> {
     sentence: &'a [TokenAttributes],
     found: &'a mut Vec<u64>,
 }
 
 impl Collector<'_> {
-    /// Add the feature that a template makes of some parts.
+    /// Add the feature of a template and the values that it reads.
     #[inline]
-    fn add<const PARTS: usize>(&mut self, template: Template, parts: [u64; PARTS]) {
-        self.found.push(parts.into_iter().fold(combine(0, template as u64), combine));
+    fn add<const VALUES: usize>(&mut self, template: Template, values: [u64; VALUES]) {
+        self.found.push(values.into_iter().fold(combine(0, template as u64), combine));
     }
 
-    /// Something about the word at a place, which may lie outside the sentence.
+    /// An attribute of the word at a position, which may lie outside the sentence.
     #[inline]
-    fn at(&self, place: isize, part: impl Fn(&TokenAttributes) -> u64) -> u64 {
-        match usize::try_from(place) {
+    fn at(&self, position: isize, attribute: impl Fn(&TokenAttributes) -> u64) -> u64 {
+        match usize::try_from(position) {
             Err(_) => BEFORE,
-            Ok(place) => self.sentence.get(place).map_or(AFTER, part),
+            Ok(position) => self.sentence.get(position).map_or(AFTER, attribute),
         }
     }
 
     #[inline]
-    fn word(&self, place: isize) -> u64 {
-        self.at(place, |token| token.word)
+    fn word(&self, position: isize) -> u64 {
+        self.at(position, |token| token.word)
     }
 
     #[inline]
-    fn tag(&self, place: isize) -> u64 {
-        self.at(place, |token| token.tag)
+    fn tag(&self, position: isize) -> u64 {
+        self.at(position, |token| token.tag)
     }
 }
 
-/// The features of the word at a place, in `found`.
-pub fn word_features(sentence: &[TokenAttributes], place: usize, found: &mut Vec<u64>) {
+/// Write the features of the word at a position to `found`.
+pub fn word_features(sentence: &[TokenAttributes], position: usize, found: &mut Vec<u64>) {
     found.clear();
     let mut add = Collector { sentence, found };
-    let own = &sentence[place];
-    let place = place as isize;
-    let words = [-2, -1, 0, 1, 2].map(|step| add.word(place + step));
-    let tags = [-2, -1, 0, 1, 2].map(|step| add.tag(place + step));
+    let own = &sentence[position];
+    let position = position as isize;
+    let words = [-2, -1, 0, 1, 2].map(|step| add.word(position + step));
+    let tags = [-2, -1, 0, 1, 2].map(|step| add.tag(position + step));
     add.add(T::WordBias, []);
     add.add(T::Word, [own.word]);
     add.add(T::WordClass, [own.class]);
@@ -85,7 +86,7 @@ pub fn word_features(sentence: &[TokenAttributes], place: usize, found: &mut Vec
     add.add(T::WordWithTagBefore, [tags[1], words[2]]);
 }
 
-/// The features of the words from `start` up to `end`, in `found`.
+/// Write the features of the span from `start` up to `end` to `found`.
 pub fn span_features(sentence: &[TokenAttributes], start: usize, end: usize, found: &mut Vec<u64>) {
     found.clear();
     let mut add = Collector { sentence, found };
@@ -93,9 +94,9 @@ pub fn span_features(sentence: &[TokenAttributes], start: usize, end: usize, fou
     let length = length_class(end - start);
     let (first, after) = (start as isize, end as isize);
     // The word before the span, its first, its last, and the word after it.
-    let places = [first - 1, first, after - 1, after];
-    let words = places.map(|place| add.word(place));
-    let tags = places.map(|place| add.tag(place));
+    let positions = [first - 1, first, after - 1, after];
+    let words = positions.map(|position| add.word(position));
+    let tags = positions.map(|position| add.tag(position));
     add.add(T::SpanLength, [length]);
     let [before, first_word, last_word, next] = words;
     let [before_tag, first_tag, last_tag, next_tag] = tags;
@@ -148,21 +149,21 @@ pub fn span_features(sentence: &[TokenAttributes], start: usize, end: usize, fou
     set.sort_unstable();
     set.dedup();
     add.add(T::SpanMarkSet, [set.into_iter().fold(0, combine)]);
-    add.add(T::SpanMarkSequence, [marks().take(MOST_MARKS).fold(0, combine)]);
-    if inside.len() <= WIDEST_SHAPE {
+    add.add(T::SpanMarkSequence, [marks().take(MAX_MARKS).fold(0, combine)]);
+    if inside.len() <= MAX_SHAPE_WIDTH {
         let shape = inside.iter().map(|token| token.initial).fold(0, combine);
-        let context = [first - 1, after].map(|place| add.at(place, |token| token.initial));
+        let context = [first - 1, after].map(|position| add.at(position, |token| token.initial));
         add.add(T::SpanShape, [shape]);
         add.add(T::SpanShapeInContext, [shape, context[0], context[1]]);
     }
-    if inside.len() <= WIDEST_TAGS {
+    if inside.len() <= MAX_TAGS_WIDTH {
         let tags = inside.iter().map(|token| token.tag).fold(0, combine);
         add.add(T::SpanTagSequence, [tags]);
         add.add(T::SpanTagSequenceInContext, [tags, before_tag, next_tag]);
     }
 }
 
-/// The features of a span with its split point, in `found`.
+/// Write the features of a span with its split point to `found`.
 pub fn split_features(
     sentence: &[TokenAttributes],
     [start, split, end]: [usize; 3],
@@ -171,10 +172,10 @@ pub fn split_features(
     found.clear();
     let mut add = Collector { sentence, found };
     let lengths = [length_class(split - start), length_class(end - split)];
-    let places = [start, split - 1, split, end - 1].map(|place| place as isize);
+    let positions = [start, split - 1, split, end - 1].map(|position| position as isize);
     // The first and the last words of the left part, then of the right part.
-    let [first, left, right, last] = places.map(|place| add.word(place));
-    let [first_tag, left_tag, right_tag, last_tag] = places.map(|place| add.tag(place));
+    let [first, left, right, last] = positions.map(|position| add.word(position));
+    let [first_tag, left_tag, right_tag, last_tag] = positions.map(|position| add.tag(position));
     add.add(T::SplitLeftWord, [left]);
     add.add(T::SplitRightWord, [right]);
     add.add(T::SplitLeftTag, [left_tag]);
@@ -195,7 +196,7 @@ pub fn split_features(
     add.add(T::SplitFirstRightLastTags, [first_tag, right_tag, last_tag]);
 }
 
-/// Lengths, larger ones in groups.
+/// Lengths in bins.
 fn length_class(length: usize) -> u64 {
     match length {
         0..=5 => length as u64,
@@ -207,7 +208,7 @@ fn length_class(length: usize) -> u64 {
     }
 }
 
-/// Whether brackets are closed as often as they are opened, and never before.
+/// Whether the brackets among the words are balanced.
 fn is_balanced(words: &[TokenAttributes]) -> bool {
     let mut depth = 0;
     words.iter().all(|word| {
@@ -224,12 +225,13 @@ mod tests {
     fn sentence() -> Vec<TokenAttributes> {
         let vocabulary = Vocabulary::learn([("the", 9), ("cats", 3)].into_iter());
         let words = ["The", "cats", ",", "(", "all", "3", ")", "slept"];
-        let attributes =
-            |(place, word): (usize, &&str)| vocabulary.attributes(word).with_tag(place as u32 % 4);
+        let attributes = |(position, word): (usize, &&str)| {
+            vocabulary.attributes(word).with_tag(position as u32 % 4)
+        };
         words.iter().enumerate().map(attributes).collect()
     }
 
-    /// One hash of all features of a kind.
+    /// One hash of all features that a function finds.
     fn fingerprint(mut features: impl FnMut(&mut Vec<u64>)) -> u64 {
         let mut found = Vec::new();
         features(&mut found);
@@ -238,7 +240,7 @@ mod tests {
 
     #[test]
     fn features_of_a_sentence_never_change() {
-        // The weights of saved models belong to them.
+        // The weights of saved models depend on these hashes.
         let sentence = sentence();
         assert_eq!(fingerprint(|found| word_features(&sentence, 1, found)), 0x9A94_7C97_B2D6_21C5);
         assert_eq!(

@@ -1,23 +1,23 @@
-//! What features see of the words of a sentence.
+//! The attributes of words that features read.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::numeric::stable_hash::{combine, hash_text};
 
-/// A word seen so often is known by itself, a rarer one by its class.
+/// A word seen this often has features of its own; a rarer one has those of its class.
 const FREQUENT_WORD: u32 = 3;
 
-/// A suffix seen so often can be that of a class.
+/// A suffix seen this often can be part of a word class.
 const FREQUENT_SUFFIX: u32 = 100;
 
-/// The longest suffix of a class.
-const LONGEST_SUFFIX: usize = 4;
+/// The largest number of characters in the suffix of a word class.
+const MAX_SUFFIX_LENGTH: usize = 4;
 
-/// Brackets as they are and as treebanks write them.
+/// Brackets, plain and as treebanks escape them.
 const OPENING: [&str; 6] = ["(", "[", "{", "-LRB-", "-LSB-", "-LCB-"];
 const CLOSING: [&str; 6] = [")", "]", "}", "-RRB-", "-RSB-", "-RCB-"];
 
-/// What is hashed. Saved models depend on the numbers.
+/// The kinds of hashed values. Saved models depend on the numbers.
 #[derive(Debug, Clone, Copy)]
 enum Kind {
     Word = 0,
@@ -36,19 +36,20 @@ fn hash(kind: Kind, characters: &[char]) -> u64 {
 /// A word as hashes, from fine to coarse.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TokenAttributes {
-    /// The word without regard to case if it is frequent, otherwise its class.
+    /// The lower-cased word if it is frequent, otherwise its class.
     pub word: u64,
     /// Its word shape and its longest frequent suffix.
     pub class: u64,
-    /// The tag that is likeliest in the sentence; the class as long as that is not known.
+    /// The most probable tag in the sentence; the class until that is known.
     pub tag: u64,
-    /// Its sequence of capitals, small letters, digits and others, repetitions left out.
+    /// Its word shape: upper-case letters, lower-case letters, digits and others, without
+    /// repetitions.
     pub shape: u64,
     /// The first three characters.
     pub prefix: u64,
     /// The last character, the last two, the last three.
     pub suffixes: [u64; 3],
-    /// The kind of its first character; each punctuation mark is a kind of its own.
+    /// The shape of its first character; for punctuation, the word itself.
     pub initial: u64,
     /// The word itself if it is punctuation, otherwise zero.
     pub mark: u64,
@@ -70,7 +71,7 @@ pub struct Vocabulary {
 }
 
 impl Vocabulary {
-    /// Find what is frequent among the words of a treebank, each with the number of its uses.
+    /// Find the frequent words and suffixes of a treebank, given its words and their counts.
     pub fn learn<'a>(words: impl Iterator<Item = (&'a str, u32)>) -> Self {
         let mut counts: FxHashMap<u64, (u32, u32)> = FxHashMap::default();
         for (word, count) in words {
@@ -97,7 +98,7 @@ impl Vocabulary {
         hashes
     }
 
-    /// What features see of a word.
+    /// The attributes of a word.
     pub fn attributes(&self, word: &str) -> TokenAttributes {
         let characters: Vec<char> = word.chars().collect();
         let lowered: Vec<char> = word.to_lowercase().chars().collect();
@@ -126,11 +127,11 @@ impl Vocabulary {
 }
 
 fn longest_suffix(characters: &[char]) -> usize {
-    // One character at least is left for the stem.
-    LONGEST_SUFFIX.min(characters.len().saturating_sub(1))
+    // At least one character is left for the stem.
+    MAX_SUFFIX_LENGTH.min(characters.len().saturating_sub(1))
 }
 
-/// Whether a word is punctuation: nothing that is read aloud, or a bracket.
+/// Whether a word is punctuation: it has no letters or digits, or is a bracket.
 fn is_mark(word: &str) -> bool {
     !word.chars().any(char::is_alphanumeric) || OPENING.contains(&word) || CLOSING.contains(&word)
 }

@@ -1,4 +1,4 @@
-//! Training: the conditional log-likelihood of gold trees, maximised by AdaGrad (Duchi et al. 2011).
+//! Training: AdaGrad (Duchi et al. 2011) on the conditional log-likelihood of the gold trees.
 
 use std::sync::Arc;
 
@@ -11,12 +11,12 @@ use crate::cancel::{Cancel, Cancelled};
 use crate::chart::gold::GoldChart;
 use crate::grammar::Grammar;
 
-/// A sentence to learn from.
+/// A training sentence.
 #[derive(Debug, Clone)]
 pub struct Example {
     /// The grammar that pruned the chart.
     pub grammar: Arc<Grammar>,
-    /// The words as features see them.
+    /// The attributes of the words that features read.
     pub sentence: Vec<TokenAttributes>,
     /// The pruned chart, with the gold tree.
     pub chart: GoldChart,
@@ -27,7 +27,7 @@ pub struct Example {
 pub struct Steps {
     /// The step size, before it is divided by the root of a weight's accumulator.
     pub learning_rate: f32,
-    /// What the accumulators start from, to which the squares of gradients are added: larger values
+    /// The initial value of the accumulators, to which squared gradients are added. Larger values
     /// make the first steps smaller.
     pub initial_accumulator: f32,
     /// The strength of L2 regularisation.
@@ -41,7 +41,7 @@ pub struct Steps {
 pub struct Trainer {
     examples: Vec<Example>,
     model: CrfModel,
-    /// For each weight the sum of the squares of its gradients.
+    /// For each weight, the sum of its squared gradients.
     accumulators: Vec<f32>,
     /// The gradient of a mini-batch, zero between mini-batches.
     gradient: Vec<f32>,
@@ -70,7 +70,7 @@ impl Trainer {
         self.examples.len()
     }
 
-    /// Whether there is nothing to learn from.
+    /// Whether there are no examples.
     pub fn is_empty(&self) -> bool {
         self.examples.is_empty()
     }
@@ -100,26 +100,26 @@ impl Trainer {
                     Ok((pass.log_probability(is_gold), pass.gradient(model, is_gold)))
                 })
                 .collect();
-            // One after the other, so that sums do not depend on the number of threads.
+            // Sequentially, so that sums do not depend on the number of threads.
             let mut touched = Vec::new();
             for (log_probability, gradient) in computed? {
                 total += log_probability;
-                for (place, slope) in gradient {
-                    let sum = &mut self.gradient[place as usize];
+                for (index, derivative) in gradient {
+                    let sum = &mut self.gradient[index as usize];
                     if *sum == 0.0 {
-                        touched.push(place);
+                        touched.push(index);
                     }
-                    *sum += slope;
+                    *sum += derivative;
                 }
             }
             let values = self.model.weights.values_mut();
-            for place in touched.into_iter().map(|place| place as usize) {
-                let gradient = std::mem::take(&mut self.gradient[place]);
-                let slope = gradient - steps.penalty * values[place];
-                let accumulator = &mut self.accumulators[place];
-                *accumulator += slope * slope;
+            for index in touched.into_iter().map(|index| index as usize) {
+                let gradient = std::mem::take(&mut self.gradient[index]);
+                let regularised = gradient - steps.penalty * values[index];
+                let accumulator = &mut self.accumulators[index];
+                *accumulator += regularised * regularised;
                 let root = (steps.initial_accumulator + *accumulator).sqrt();
-                values[place] += steps.learning_rate * slope / root;
+                values[index] += steps.learning_rate * regularised / root;
             }
         }
         Ok(total)

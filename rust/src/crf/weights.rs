@@ -1,59 +1,60 @@
-//! Weights of features.
+//! The weights of features, the labels they are conjoined with, and the model of both.
 
 use super::template_numbers::Template;
 use super::tokens::Vocabulary;
 use crate::grammar::{Grammar, GrammarError, SymbolId};
 use crate::numeric::stable_hash::combine;
 
-/// A weight for each feature of each label. A feature's hash says where the weights of its labels
-/// are, one beside the other; features may overlap, which costs little as most are rare.
+/// A weight for each pair of a feature and a label. The hash of a feature gives the index of its
+/// first weight; the weights of all labels follow one another. Features may collide. This costs
+/// little, since most features are rare.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Weights {
-    /// As many as a power of two.
+    /// Their number is a power of two.
     values: Vec<f32>,
 }
 
 impl Weights {
-    /// As many weights of zero as the given power of two.
+    /// All weights zero; there are 2 to the power of `bits`.
     pub fn zeros(bits: u32) -> Self {
         Self { values: vec![0.0; 1 << bits] }
     }
 
-    /// These weights.
+    /// The given weights, checked.
     pub fn new(values: Vec<f32>) -> Result<Self, GrammarError> {
         if !values.len().is_power_of_two() {
             return Err(GrammarError::CrfWeights { length: values.len() });
         }
         match values.iter().position(|value| !value.is_finite()) {
-            Some(place) => Err(GrammarError::CrfWeight { place, value: values[place] }),
+            Some(index) => Err(GrammarError::CrfWeight { index, value: values[index] }),
             None => Ok(Self { values }),
         }
     }
 
-    /// The place of the first weight of a feature.
+    /// The index of the first weight of a feature, before it is wrapped by [`index`](Self::index).
     #[inline]
     pub fn first(&self, feature: u64) -> u32 {
         (feature >> 32) as u32
     }
 
-    /// The place of the weight of a label, given that of the first.
+    /// The index of the weight of a label, given that of the first weight.
     #[inline]
-    pub fn place(&self, first: u32, label: u32) -> usize {
+    pub fn index(&self, first: u32, label: u32) -> usize {
         first.wrapping_add(label) as usize & (self.values.len() - 1)
     }
 
-    /// The weight at each place.
+    /// All weights.
     pub fn values(&self) -> &[f32] {
         &self.values
     }
 
-    /// The weight at each place, to be changed.
+    /// All weights, to be changed.
     pub fn values_mut(&mut self) -> &mut [f32] {
         &mut self.values
     }
 }
 
-/// By which labels features know the symbols of a grammar: each symbol is of one kind, and each
+/// The labels that features are conjoined with: each symbol of a grammar is of one kind, and each
 /// kind has some labels, from fine to coarse.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FeatureLabels {
@@ -63,7 +64,7 @@ pub struct FeatureLabels {
 }
 
 impl FeatureLabels {
-    /// The kind of each symbol, and the labels of all kinds one after the other.
+    /// Check the kind of each symbol, and the labels of all kinds one after the other.
     pub fn new(kinds: Vec<u32>, offsets: Vec<u32>, labels: Vec<u32>) -> Result<Self, GrammarError> {
         let ascending = offsets.first() == Some(&0)
             && offsets.windows(2).all(|pair| pair[0] <= pair[1])
@@ -100,25 +101,25 @@ impl FeatureLabels {
     }
 }
 
-/// What a model was learnt for.
+/// What a model was trained to predict.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
-    /// The probabilities of trees: a conditional random field.
+    /// Trees: a conditional random field.
     Crf,
-    /// The probabilities of the labels of spans, each by itself.
+    /// The label of each span, independently of all others.
     Independent,
 }
 
-/// A model of trees given sentences, beside the rules of a grammar.
+/// A conditional random field: everything but the grammar that prunes its charts.
 #[derive(Debug, Clone)]
 pub struct CrfModel {
-    /// What it was learnt for.
+    /// What it was trained to predict.
     pub loss: Loss,
-    /// The exponent of a tree's probability under the grammar, which is the prior of the model.
+    /// The exponent of the prior of a tree: its probability under the grammar.
     pub prior_weight: f64,
-    /// Which words are frequent.
+    /// The frequent words and suffixes.
     pub vocabulary: Vocabulary,
-    /// What symbols are to features.
+    /// The labels of symbols that features are conjoined with.
     pub labels: FeatureLabels,
     /// The weights.
     pub weights: Weights,
@@ -138,16 +139,11 @@ impl CrfModel {
         Ok(())
     }
 
-    /// The place of the weight of a binary rule.
+    /// The index of the weight of a binary rule.
     #[inline]
-    pub fn rule_place(&self, rule: [SymbolId; 3]) -> usize {
-        let weights = &self.weights;
-        weights.place(
-            weights
-                .first(rule.iter().fold(Template::Rule as u64, |hash, symbol| {
-                    combine(hash, u64::from(symbol.0))
-                })),
-            0,
-        )
+    pub fn rule_index(&self, rule: [SymbolId; 3]) -> usize {
+        let add = |hash, symbol: &SymbolId| combine(hash, u64::from(symbol.0));
+        let feature = rule.iter().fold(Template::Rule as u64, add);
+        self.weights.index(self.weights.first(feature), 0)
     }
 }

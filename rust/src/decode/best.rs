@@ -13,10 +13,10 @@ enum Backpointer {
     Binary { left: u32, right: u32, split: u32, probability: f64 },
 }
 
-/// The unary chain on top of which an item is best: another item of its cell, and which of that
-/// item's chains. An item that is best without a chain has none.
+/// The unary chain by which an item has its best score: the item at the bottom of the chain, and the
+/// number of the chain among those of that item. An item that is best without a chain has none.
 #[derive(Debug, Clone, Copy)]
-struct ChainBelow {
+struct ChainBackpointer {
     item: u32,
     chain: u32,
 }
@@ -25,9 +25,11 @@ struct ChainBelow {
 #[derive(Debug, Default)]
 pub struct Best {
     backpointers: Vec<Backpointer>,
+    /// The best score by a binary rule or an emission.
     rule_score: Vec<f64>,
+    /// The best score, with or without a unary chain.
     score: Vec<f64>,
-    below: Vec<Option<ChainBelow>>,
+    chain_backpointers: Vec<Option<ChainBackpointer>>,
     edges: EdgeFinder,
 }
 
@@ -46,8 +48,8 @@ impl Best {
             scores.clear();
             scores.resize(chart.len(), f64::NEG_INFINITY);
         }
-        self.below.clear();
-        self.below.resize(chart.len(), None);
+        self.chain_backpointers.clear();
+        self.chain_backpointers.resize(chart.len(), None);
         let words = chart.cells().words();
         for width in 1..=words {
             cancel.check()?;
@@ -92,13 +94,13 @@ impl Best {
     ) {
         let Self { backpointers, rule_score, score, edges, .. } = self;
         edges.for_each(forest.grammar, forest.chart, start, end, |edge| {
-            let whole = score[edge.left] + score[edge.right] + objective.binary(&edge);
-            if whole > rule_score[edge.item] {
-                rule_score[edge.item] = whole;
+            let total = score[edge.left] + score[edge.right] + objective.binary(&edge);
+            if total > rule_score[edge.item] {
+                rule_score[edge.item] = total;
                 backpointers[edge.item] = Backpointer::Binary {
                     left: edge.left as u32,
                     right: edge.right as u32,
-                    split: edge.places[1] as u32,
+                    split: edge.boundaries[1] as u32,
                     probability: edge.probability,
                 };
             }
@@ -129,25 +131,25 @@ impl Best {
                 let score = self.rule_score[bottom] + objective.chain(&path_items, chain.best);
                 if score > self.score[top] {
                     self.score[top] = score;
-                    self.below[top] =
-                        Some(ChainBelow { item: bottom as u32, chain: number as u32 });
+                    self.chain_backpointers[top] =
+                        Some(ChainBackpointer { item: bottom as u32, chain: number as u32 });
                 }
             }
         }
     }
 
-    /// The best score of an item, minus infinity if it cannot be backpointers.
+    /// The best score of an item, minus infinity if it has no derivation.
     pub fn score(&self, item: usize) -> f64 {
         self.score[item]
     }
 
-    /// The best score of an item that is rewritten by a binary rule or an emission, without a unary
-    /// chain on top.
+    /// The best score of an item that is rewritten by a binary rule or an emission, not by a unary
+    /// chain.
     pub fn rule_score(&self, item: usize) -> f64 {
         self.rule_score[item]
     }
 
-    /// The best tree of the whole sentence, if there is one.
+    /// The best tree of the total sentence, if there is one.
     pub fn tree<O: Objective>(
         &self,
         forest: PackedForest<'_>,
@@ -172,7 +174,7 @@ impl Best {
         Some(derivation)
     }
 
-    /// The best tree below an item, which must be possible.
+    /// The best subtree of an item, which must have a derivation.
     pub fn subtree(
         &self,
         forest: PackedForest<'_>,
@@ -184,15 +186,15 @@ impl Best {
         let mut stack = vec![(item, start, end)];
         while let Some((item, start, end)) = stack.pop() {
             let symbol = forest.chart.symbol(item);
-            let bottom = match self.below[item] {
+            let bottom = match self.chain_backpointers[item] {
                 None => {
                     derivation.push(symbol, start, end);
                     item
                 }
-                Some(below) => {
+                Some(pointer) => {
                     let unary = forest.grammar.unary();
-                    let bottom = below.item as usize;
-                    let chain = &unary.chains(forest.chart.symbol(bottom))[below.chain as usize];
+                    let bottom = pointer.item as usize;
+                    let chain = &unary.chains(forest.chart.symbol(bottom))[pointer.chain as usize];
                     derivation.log_probability += chain.best;
                     for &symbol in unary.path(chain) {
                         derivation.push(symbol, start, end);

@@ -1,16 +1,16 @@
-//! What the decoders that maximise an expected number of right nodes share.
+//! The objective shared by the decoders that maximise an expected number of correct nodes.
 
 use super::Objective;
 use crate::chart::edges::Edge;
 
-/// What each item of a chart is expected to gain: see [`max_recall`](super::max_recall) and
-/// [`max_f1`](super::max_f1), which fill it in memory that is reused.
+/// The expected gain of each item of a chart, in memory that is reused.
+/// [`prepare_recall`](Self::prepare_recall) and [`prepare_f1`](Self::prepare_f1) compute it.
 #[derive(Debug, Default)]
 pub struct ExpectedGain {
     pub(super) gains: Vec<f64>,
-    /// What a node above another one of the same span costs.
+    /// The cost of each node that a unary rule adds.
     pub(super) unary_penalty: f64,
-    /// Sums over the symbols of a cell that write the same labels.
+    /// Posteriors summed over the symbols of a cell that write the same chain of labels.
     pub(super) chain_sums: Vec<f64>,
 }
 
@@ -28,7 +28,7 @@ impl Objective for ExpectedGain {
     }
 
     fn chain(&self, items: &[usize], _log_probability: f64) -> f64 {
-        // The gain of the last one counts where it is rewritten.
+        // The gain of the last item is added with the rule that rewrites it.
         let above = &items[..items.len() - 1];
         above.iter().map(|&item| self.gains[item] - self.unary_penalty).sum()
     }

@@ -1,8 +1,8 @@
-//! A last resort: cover a sentence that no tree spans with as few pieces as can be.
+//! The last fallback: cover a sentence that no tree spans with as few fragments as possible.
 
 use super::{Best, PackedForest};
 
-/// A piece of the cover: an item over a span.
+/// A fragment of the cover: an item over a span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Fragment {
     /// The first word.
@@ -13,8 +13,8 @@ pub struct Fragment {
     pub item: usize,
 }
 
-/// The cover with the fewest fragments and, of those, the highest summed score. Items that write
-/// no label of their own are not used. Empty if some word is in no item at all.
+/// The cover with the fewest fragments and, among those, the highest sum of scores. Items that write
+/// no label are not used. The cover is empty if some word is in no item.
 pub fn cover(forest: PackedForest<'_>, best: &Best) -> Vec<Fragment> {
     let chart = forest.chart;
     let words = chart.cells().words();

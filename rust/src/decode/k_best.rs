@@ -1,7 +1,8 @@
 //! The k best derivations, found lazily (Huang & Chiang 2005, algorithm 3).
 //!
-//! The best derivation of every item is known from [`Best`]. Ranked lists are only made for the
-//! items that the next derivation of the whole sentence turns out to need.
+//! Derivations form a hypergraph, as in the paper: vertices are items, and hyperedges are the ways to
+//! rewrite them. The best derivation of every item is known from [`Best`]. Ranked lists are only
+//! computed for the vertices that the next derivation of the whole sentence needs.
 
 use std::collections::BinaryHeap;
 
@@ -10,33 +11,34 @@ use rustc_hash::FxHashMap;
 use super::{Best, Derivation, Objective, PackedForest};
 use crate::chart::edges::EdgeFinder;
 
-/// A place with a ranked list of derivations: an item with or without unary chains on top.
+/// A vertex of the hypergraph: the whole sentence, an item, or an item that is not rewritten by a
+/// unary chain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Place {
+enum Vertex {
     Sentence,
     Item { item: usize, start: usize, end: usize },
     WithoutChain { item: usize, start: usize, end: usize },
 }
 
-/// One way of making a place out of others.
+/// A hyperedge: one way to derive a vertex from others, its tails.
 #[derive(Debug, Clone)]
-struct Edge {
-    kind: EdgeKind,
-    /// What it adds to the scores of its parts.
+struct Hyperedge {
+    kind: HyperedgeKind,
+    /// What it adds to the scores of its tails.
     score: f64,
     /// The logarithm of the probability of its rules.
     log_probability: f64,
-    parts: Vec<Place>,
+    tails: Vec<Vertex>,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum EdgeKind {
+enum HyperedgeKind {
     Root,
     Rule,
     Chain { number: usize },
 }
 
-/// An edge with the rank of the derivation chosen for each of its parts.
+/// A derivation: a hyperedge, and the rank of the derivation of each of its tails.
 #[derive(Debug, Clone)]
 struct Candidate {
     score: f64,
@@ -54,7 +56,7 @@ impl Eq for Candidate {}
 
 impl Ord for Candidate {
     fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        // Ties are broken by the order of edges, so that the result is always the same.
+        // Ties are broken by the order of hyperedges, so that the result is deterministic.
         self.score
             .total_cmp(&other.score)
             .then_with(|| (other.edge, other.ranks).cmp(&(self.edge, self.ranks)))
@@ -67,12 +69,13 @@ impl PartialOrd for Candidate {
     }
 }
 
+/// The ranked derivations of a vertex, as far as they are known.
 #[derive(Debug, Default)]
 struct Ranking {
-    edges: Vec<Edge>,
+    edges: Vec<Hyperedge>,
     found: Vec<Candidate>,
-    waiting: BinaryHeap<Candidate>,
-    /// How many of `found` have had their successors put into `waiting`.
+    queue: BinaryHeap<Candidate>,
+    /// The number of elements of `found` whose successors have been added to `queue`.
     expanded: usize,
 }
 
@@ -81,71 +84,71 @@ pub struct KBest<'a, O> {
     forest: PackedForest<'a>,
     objective: &'a O,
     best: &'a Best,
-    rankings: FxHashMap<Place, Ranking>,
+    rankings: FxHashMap<Vertex, Ranking>,
 }
 
 impl<'a, O: Objective> KBest<'a, O> {
-    /// Start from the best scores, which `best` must have been filled with for this objective.
+    /// Start from the best scores; `best` must have been filled for the same objective.
     pub fn new(forest: PackedForest<'a>, objective: &'a O, best: &'a Best) -> Self {
         Self { forest, objective, best, rankings: FxHashMap::default() }
     }
 
     /// The derivation of a given rank, zero for the best, with its score; none if there are fewer.
     pub fn tree(&mut self, rank: usize) -> Option<(f64, Derivation)> {
-        let score = self.ranked(Place::Sentence, rank)?;
+        let score = self.ranked(Vertex::Sentence, rank)?;
         let mut derivation = Derivation { nodes: Vec::new(), log_probability: 0.0 };
-        self.write(Place::Sentence, rank, &mut derivation);
+        self.append(Vertex::Sentence, rank, &mut derivation);
         Some((score, derivation))
     }
 
     /// The score of the derivation of a given rank.
-    fn ranked(&mut self, place: Place, rank: usize) -> Option<f64> {
-        if !self.rankings.contains_key(&place) {
-            let ranking = self.start(place);
-            self.rankings.insert(place, ranking);
+    fn ranked(&mut self, vertex: Vertex, rank: usize) -> Option<f64> {
+        if !self.rankings.contains_key(&vertex) {
+            let ranking = self.start(vertex);
+            self.rankings.insert(vertex, ranking);
         }
         loop {
-            let ranking = self.rankings.get_mut(&place).expect("was just made");
+            let ranking = self.rankings.get_mut(&vertex).expect("was just made");
             if let Some(candidate) = ranking.found.get(rank) {
                 return Some(candidate.score);
             }
             if ranking.expanded < ranking.found.len() {
                 let last = ranking.found[ranking.expanded].clone();
                 ranking.expanded += 1;
-                self.push_successors(place, &last);
+                self.push_successors(vertex, &last);
                 continue;
             }
-            let candidate = ranking.waiting.pop()?;
+            let candidate = ranking.queue.pop()?;
             ranking.found.push(candidate);
         }
     }
 
-    /// Queue the candidates that differ from `candidate` by one rank. A part's rank is only raised
-    /// if those after it are zero, so that each combination is queued once.
-    fn push_successors(&mut self, place: Place, candidate: &Candidate) {
-        let edge = self.rankings[&place].edges[candidate.edge].clone();
-        for (number, &part) in edge.parts.iter().enumerate() {
+    /// Queue the candidates that differ from `candidate` by one rank. The rank of a tail is only
+    /// raised if those after it are zero, so that each combination is queued once.
+    fn push_successors(&mut self, vertex: Vertex, candidate: &Candidate) {
+        let edge = self.rankings[&vertex].edges[candidate.edge].clone();
+        for (number, &tail) in edge.tails.iter().enumerate() {
             if candidate.ranks[number + 1..].iter().any(|&rank| rank > 0) {
                 continue;
             }
             let mut ranks = candidate.ranks;
             ranks[number] += 1;
-            let Some(raised) = self.ranked(part, ranks[number]) else { continue };
+            let Some(raised) = self.ranked(tail, ranks[number]) else { continue };
             let previous =
-                self.ranked(part, candidate.ranks[number]).expect("a better one was found");
+                self.ranked(tail, candidate.ranks[number]).expect("a better one was found");
             let score = candidate.score - previous + raised;
-            let ranking = self.rankings.get_mut(&place).expect("its candidate exists");
-            ranking.waiting.push(Candidate { score, edge: candidate.edge, ranks });
+            let ranking = self.rankings.get_mut(&vertex).expect("its candidate exists");
+            ranking.queue.push(Candidate { score, edge: candidate.edge, ranks });
         }
     }
 
-    fn start(&self, place: Place) -> Ranking {
-        let mut ranking = Ranking { edges: self.edges(place), ..Ranking::default() };
+    fn start(&self, vertex: Vertex) -> Ranking {
+        let mut ranking = Ranking { edges: self.edges(vertex), ..Ranking::default() };
         for (number, edge) in ranking.edges.iter().enumerate() {
-            let parts: f64 = edge.parts.iter().map(|&part| self.best_score(part)).sum();
-            if edge.score + parts > f64::NEG_INFINITY {
-                ranking.waiting.push(Candidate {
-                    score: edge.score + parts,
+            let tails: f64 = edge.tails.iter().map(|&tail| self.best_score(tail)).sum();
+            if edge.score + tails > f64::NEG_INFINITY {
+                ranking.queue.push(Candidate {
+                    score: edge.score + tails,
                     edge: number,
                     ranks: [0, 0],
                 });
@@ -154,46 +157,46 @@ impl<'a, O: Objective> KBest<'a, O> {
         ranking
     }
 
-    fn best_score(&self, place: Place) -> f64 {
-        match place {
-            Place::Sentence => unreachable!("the sentence is no part of anything"),
-            Place::Item { item, .. } => self.best.score(item),
-            Place::WithoutChain { item, .. } => self.best.rule_score(item),
+    fn best_score(&self, vertex: Vertex) -> f64 {
+        match vertex {
+            Vertex::Sentence => unreachable!("the whole sentence is no tail of any hyperedge"),
+            Vertex::Item { item, .. } => self.best.score(item),
+            Vertex::WithoutChain { item, .. } => self.best.rule_score(item),
         }
     }
 
-    fn edges(&self, place: Place) -> Vec<Edge> {
-        match place {
-            Place::Sentence => self.root_edges(),
-            Place::Item { item, start, end } => self.chain_edges(item, start, end),
-            Place::WithoutChain { item, start, end } => self.rule_edges(item, start, end),
+    fn edges(&self, vertex: Vertex) -> Vec<Hyperedge> {
+        match vertex {
+            Vertex::Sentence => self.root_edges(),
+            Vertex::Item { item, start, end } => self.chain_edges(item, start, end),
+            Vertex::WithoutChain { item, start, end } => self.rule_edges(item, start, end),
         }
     }
 
-    fn root_edges(&self) -> Vec<Edge> {
+    fn root_edges(&self) -> Vec<Hyperedge> {
         let chart = self.forest.chart;
         let words = chart.cells().words();
         let mut edges = Vec::new();
         for item in chart.items(chart.cells().index(0, words)) {
             let root = self.forest.grammar.rules().roots()[chart.symbol(item).index()];
             if root > 0.0 {
-                edges.push(Edge {
-                    kind: EdgeKind::Root,
+                edges.push(Hyperedge {
+                    kind: HyperedgeKind::Root,
                     score: self.objective.root(item, root),
                     log_probability: root.ln(),
-                    parts: vec![Place::Item { item, start: 0, end: words }],
+                    tails: vec![Vertex::Item { item, start: 0, end: words }],
                 });
             }
         }
         edges
     }
 
-    fn chain_edges(&self, item: usize, start: usize, end: usize) -> Vec<Edge> {
-        let mut edges = vec![Edge {
-            kind: EdgeKind::Rule,
+    fn chain_edges(&self, item: usize, start: usize, end: usize) -> Vec<Hyperedge> {
+        let mut edges = vec![Hyperedge {
+            kind: HyperedgeKind::Rule,
             score: 0.0,
             log_probability: 0.0,
-            parts: vec![Place::WithoutChain { item, start, end }],
+            tails: vec![Vertex::WithoutChain { item, start, end }],
         }];
         let unary = self.forest.grammar.unary();
         if unary.is_empty() {
@@ -208,43 +211,43 @@ impl<'a, O: Objective> KBest<'a, O> {
                     continue;
                 }
                 let Some(path_items) = self.forest.chain_items(cell, path) else { continue };
-                edges.push(Edge {
-                    kind: EdgeKind::Chain { number },
+                edges.push(Hyperedge {
+                    kind: HyperedgeKind::Chain { number },
                     score: self.objective.chain(&path_items, chain.best),
                     log_probability: chain.best,
-                    parts: vec![Place::WithoutChain { item: bottom, start, end }],
+                    tails: vec![Vertex::WithoutChain { item: bottom, start, end }],
                 });
             }
         }
         edges
     }
 
-    fn rule_edges(&self, item: usize, start: usize, end: usize) -> Vec<Edge> {
+    fn rule_edges(&self, item: usize, start: usize, end: usize) -> Vec<Hyperedge> {
         let chart = self.forest.chart;
         let mut edges = Vec::new();
         if end - start == 1 {
             let cell = chart.cells().index(start, end);
             let probability = self.forest.emission(start, chart.symbol(item));
             if probability > 0.0 {
-                edges.push(Edge {
-                    kind: EdgeKind::Rule,
+                edges.push(Hyperedge {
+                    kind: HyperedgeKind::Rule,
                     score: self.objective.emission(cell, item, probability),
                     log_probability: probability.ln(),
-                    parts: Vec::new(),
+                    tails: Vec::new(),
                 });
             }
         }
         let finder = &mut EdgeFinder::default();
         finder.for_each(self.forest.grammar, chart, start, end, |edge| {
             if edge.item == item {
-                let split = edge.places[1];
-                edges.push(Edge {
-                    kind: EdgeKind::Rule,
+                let split = edge.boundaries[1];
+                edges.push(Hyperedge {
+                    kind: HyperedgeKind::Rule,
                     score: self.objective.binary(&edge),
                     log_probability: edge.probability.ln(),
-                    parts: vec![
-                        Place::Item { item: edge.left, start, end: split },
-                        Place::Item { item: edge.right, start: split, end },
+                    tails: vec![
+                        Vertex::Item { item: edge.left, start, end: split },
+                        Vertex::Item { item: edge.right, start: split, end },
                     ],
                 });
             }
@@ -252,31 +255,31 @@ impl<'a, O: Objective> KBest<'a, O> {
         edges
     }
 
-    /// Append the derivation of a given rank, which has been found before.
-    fn write(&self, place: Place, rank: usize, derivation: &mut Derivation) {
-        let mut stack = vec![(place, rank)];
-        while let Some((place, rank)) = stack.pop() {
-            // A place that was only ever needed at its best may not have been ranked yet.
-            let fresh;
-            let ranking = match self.rankings.get(&place) {
+    /// Append the nodes of the derivation of a given rank, which has been found before.
+    fn append(&self, vertex: Vertex, rank: usize, derivation: &mut Derivation) {
+        let mut stack = vec![(vertex, rank)];
+        while let Some((vertex, rank)) = stack.pop() {
+            // A vertex of which only the best derivation was needed may have no ranking yet.
+            let started;
+            let ranking = match self.rankings.get(&vertex) {
                 Some(ranking) if ranking.found.len() > rank => ranking,
                 _ => {
-                    let mut ranking = self.start(place);
-                    let first = ranking.waiting.pop().expect("has a best derivation");
+                    let mut ranking = self.start(vertex);
+                    let first = ranking.queue.pop().expect("has a best derivation");
                     ranking.found.push(first);
-                    fresh = ranking;
-                    &fresh
+                    started = ranking;
+                    &started
                 }
             };
             let candidate = &ranking.found[rank];
             let edge = &ranking.edges[candidate.edge];
             derivation.log_probability += edge.log_probability;
-            match (place, edge.kind) {
-                (Place::WithoutChain { item, start, end }, EdgeKind::Chain { number }) => {
-                    unreachable!("no chain {number} makes {item} over {start}-{end}")
+            match (vertex, edge.kind) {
+                (Vertex::WithoutChain { item, start, end }, HyperedgeKind::Chain { number }) => {
+                    unreachable!("item {item} over {start}-{end} is rewritten by chain {number}")
                 }
-                (Place::Item { start, end, .. }, EdgeKind::Chain { number }) => {
-                    let Place::WithoutChain { item, .. } = edge.parts[0] else {
+                (Vertex::Item { start, end, .. }, HyperedgeKind::Chain { number }) => {
+                    let Vertex::WithoutChain { item, .. } = edge.tails[0] else {
                         unreachable!("a chain ends in an item without a chain")
                     };
                     let unary = self.forest.grammar.unary();
@@ -286,13 +289,13 @@ impl<'a, O: Objective> KBest<'a, O> {
                         derivation.push(symbol, start, end);
                     }
                 }
-                (Place::WithoutChain { item, start, end }, _) => {
+                (Vertex::WithoutChain { item, start, end }, _) => {
                     derivation.push(self.forest.chart.symbol(item), start, end);
                 }
                 _ => {}
             }
-            for (number, &part) in edge.parts.iter().enumerate().rev() {
-                stack.push((part, candidate.ranks[number]));
+            for (number, &tail) in edge.tails.iter().enumerate().rev() {
+                stack.push((tail, candidate.ranks[number]));
             }
         }
     }

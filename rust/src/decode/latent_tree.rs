@@ -4,8 +4,8 @@ use super::{Derivation, Words};
 use crate::grammar::{Grammar, Latent, SymbolId, Token};
 use crate::numeric::tensor::Tensor;
 
-/// The log-probability of a derivation of `sentence`, all states summed out; minus infinity if a
-/// linear model gives it none.
+/// The log-probability of a derivation of `sentence`, summed over all latent states; minus infinity
+/// if the model gives it no positive probability.
 pub fn latent_log_probability(
     grammar: &Grammar,
     latent: &Latent,
@@ -13,8 +13,9 @@ pub fn latent_log_probability(
     words: &Words,
     derivation: &Derivation,
 ) -> f64 {
-    // Backwards, the parts of a node are complete before it, the left one on top. Each vector is
-    // scaled to a largest value of one, and the logarithms of the scales are added up.
+    // In reverse pre-order, the inside vectors of a node's children are on the stack before the
+    // node is reached, the left one on top. Each vector is scaled so that its largest value is one,
+    // and the logarithms of the scales are summed.
     let mut stack: Vec<(SymbolId, Vec<f64>)> = Vec::new();
     let mut log_scale = 0.0;
     for node in derivation.nodes.iter().rev() {
@@ -55,7 +56,8 @@ pub fn latent_log_probability(
     if total > 0.0 { total.ln() + log_scale } else { f64::NEG_INFINITY }
 }
 
-/// A tensor with so many rows between the vectors of the children.
+/// The inside vector of a parent with this number of states (`rows`): the tensor of a rule contracted
+/// with the vectors of both children.
 fn contract(tensor: Tensor<'_>, rows: usize, left: &[f64], right: &[f64]) -> Vec<f64> {
     let matrix: Vec<f64> =
         left.iter().flat_map(|left| right.iter().map(move |right| left * right)).collect();
@@ -67,8 +69,8 @@ fn contract(tensor: Tensor<'_>, rows: usize, left: &[f64], right: &[f64]) -> Vec
             .collect(),
         Tensor::Sparse(tensor) => {
             let mut vector = vec![0.0; rows];
-            for (row, places, values) in tensor.rows() {
-                let pairs = places.iter().map(|&place| &matrix[place as usize]);
+            for (row, columns, values) in tensor.rows() {
+                let pairs = columns.iter().map(|&column| &matrix[column as usize]);
                 vector[row] = values.iter().zip(pairs).map(product).sum();
             }
             vector

@@ -1,15 +1,15 @@
 //! The highest expected F1 of labelled brackets.
 //!
-//! A bracket gains its posterior, less a cost. Maximising F1 = 2 correct / (written + gold) means
-//! maximising 2 correct - F1 (written + gold) at the F1 that is reached, so that the cost of a
-//! bracket is half of it.
+//! The gain of a bracket is its posterior minus a constant cost. To maximise
+//! F1 = 2 correct / (predicted + gold) is to maximise 2 correct - F1 (predicted + gold) for the F1
+//! that is reached. The cost of each predicted bracket is therefore half of that F1.
 
 use super::ExpectedGain;
 use crate::chart::Chart;
 use crate::chart::marginals::LabelMarginals;
 use crate::grammar::Grammar;
 
-/// The cost of a bracket: half of a usual F1.
+/// The cost of a bracket: half of a typical F1.
 const BRACKET_COST: f64 = 0.4;
 
 impl ExpectedGain {

@@ -1,15 +1,15 @@
-//! The highest expected number of right nodes of the binary tree: labelled recall (Goodman 1996).
+//! The highest expected number of correct nodes of the binary tree: labelled recall (Goodman 1996).
 //!
-//! What counts is what is written: the posteriors of all symbols that write the same labels over a
-//! span are added up, those that write none included. Every binary tree over a sentence has the same
-//! number of nodes, so that nothing is gained by larger ones; of the nodes that unary rules add to
-//! them, only those that are more likely right than wrong gain anything.
+//! The posteriors of all symbols that write the same labels over a span are summed, those of symbols
+//! that write no label included. Every binary tree over a sentence has the same number of nodes, so
+//! larger trees gain nothing. Nodes that unary rules add only gain something if they are more likely
+//! correct than not.
 
 use super::ExpectedGain;
 use crate::chart::Chart;
 use crate::grammar::Grammar;
 
-/// What a node that a unary rule adds must gain at least: to be more likely right than wrong.
+/// The cost of a node that a unary rule adds: it must be more likely correct than not.
 const UNARY_PENALTY: f64 = 0.5;
 
 impl ExpectedGain {

@@ -1,13 +1,13 @@
-//! The product of the posteriors of a derivation's rules, each over its own words (Petrov & Klein
-//! 2007).
+//! The product of the posteriors of a derivation's anchored rules: max-rule-product decoding (Petrov
+//! & Klein 2007).
 
 use super::Objective;
 use crate::chart::Chart;
 use crate::chart::edges::Edge;
 use crate::chart::rule_posteriors::{RulePosteriors, log_posterior};
 
-/// The rules of a PCFG chart, whose posteriors are computed when asked for. Every rule of a unary
-/// chain counts.
+/// The anchored rules of a PCFG chart. Their posteriors are computed when needed. Every rule of a
+/// unary chain counts.
 #[derive(Debug, Clone, Copy)]
 pub struct PcfgRules<'a>(pub &'a Chart);
 

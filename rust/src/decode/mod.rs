@@ -1,9 +1,12 @@
-//! From a chart to trees.
+//! Decoding: from a chart to trees.
 //!
-//! [`best`] finds the derivation that maximises an [`Objective`], [`k_best`] the next best ones.
-//! Each decoder is an objective: [`viterbi`], [`max_rule`], and [`max_recall`] and [`max_f1`], which
-//! share [`expected_gain`]. [`latent_tree`] has the probability of a tree under a latent model;
-//! [`fragments`] covers a sentence that no tree spans.
+//! [`Best`] finds the derivation that maximises an [`Objective`], by dynamic programming. [`KBest`]
+//! finds the k best ones (Huang & Chiang 2005). Each decoder is an objective: [`Viterbi`] (the most
+//! probable derivation), [`PcfgRules`] and
+//! [`RulePosteriors`](crate::chart::rule_posteriors::RulePosteriors) (max-rule, Petrov & Klein 2007),
+//! and [`ExpectedGain`] (labelled recall, Goodman 1996, and expected F1).
+//! [`latent_log_probability`] is the probability of a tree under a latent model. [`cover`] covers a
+//! sentence that no tree spans with fragments.
 
 mod best;
 mod expected_gain;
@@ -50,32 +53,33 @@ pub struct Derivation {
     pub log_probability: f64,
 }
 
-/// What a decoder maximises: a sum over the parts of a derivation.
+/// What a decoder maximises: a sum of scores over the root, the emissions, the binary rules and the
+/// unary chains of a derivation.
 pub trait Objective {
-    /// An item at the root of the tree, which its symbol is with probability `probability`.
+    /// The score of an item at the root of the tree, given the root probability of its symbol.
     fn root(&self, item: usize, probability: f64) -> f64;
-    /// An item of a cell that emits its word.
+    /// The score of an item that emits its word, given its cell and the emission probability.
     fn emission(&self, cell: usize, item: usize, probability: f64) -> f64;
-    /// An item that is rewritten by a binary rule.
+    /// The score of an anchored binary rule.
     fn binary(&self, edge: &Edge) -> f64;
-    /// A chain of unary rules through `items` from top to bottom, without the rule by which the
-    /// last one is rewritten.
+    /// The score of a chain of unary rules through `items` from top to bottom, without the rule that
+    /// rewrites the last item.
     fn chain(&self, items: &[usize], log_probability: f64) -> f64;
 }
 
-/// All derivations of a sentence, packed: what decoders read.
+/// The packed forest of all derivations of a sentence, which decoders read.
 #[derive(Debug, Clone, Copy)]
 pub struct PackedForest<'a> {
     /// The grammar.
     pub grammar: &'a Grammar,
     /// Its chart for the sentence.
     pub chart: &'a Chart,
-    /// The sentence.
+    /// The emission probabilities of the words.
     pub words: &'a Words,
 }
 
 impl PackedForest<'_> {
-    /// The probability with which a preterminal emits the word at `position`, zero if it can't.
+    /// The probability with which a preterminal emits the word at `position`, zero if it cannot.
     fn emission(&self, position: usize, symbol: SymbolId) -> f64 {
         self.words[position].iter().find(|entry| entry.0 == symbol).map_or(0.0, |entry| entry.1)
     }
@@ -85,7 +89,7 @@ impl PackedForest<'_> {
         let items = self.chart.items(cell);
         let symbols = self.chart.symbols(items.clone());
         path.iter()
-            .map(|symbol| symbols.binary_search(symbol).ok().map(|place| items.start + place))
+            .map(|symbol| symbols.binary_search(symbol).ok().map(|offset| items.start + offset))
             .collect()
     }
 }

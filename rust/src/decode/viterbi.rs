@@ -3,7 +3,7 @@
 use super::Objective;
 use crate::chart::edges::Edge;
 
-/// The probability of the derivation.
+/// The log-probability of the derivation.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Viterbi;
 

@@ -8,15 +8,15 @@ use super::trees::{LatentTrees, Parameters};
 use crate::cancel::{Cancel, Cancelled};
 use crate::numeric::simd_dispatch::simd_dispatch;
 
-/// The number of nodes of a rule that are added up in single precision before they join the total.
-const SINGLE: usize = 256;
+/// The number of nodes that are summed in single precision before the sum is added to the total.
+const SINGLE_PRECISION_NODES: usize = 256;
 
-/// Expected counts, in the form of the parameters.
+/// Expected counts, in the layout of the parameters.
 #[derive(Debug)]
 pub struct Expectations {
-    /// How often each state of each symbol is at the root.
+    /// Expected counts of each state of each symbol at the root.
     pub roots: Vec<f64>,
-    /// How often each rule is used with each combination of states.
+    /// Expected counts of each rule with each combination of states.
     pub binary: Vec<f32>,
 }
 
@@ -59,11 +59,11 @@ impl NodeVectors {
     }
 }
 
-/// Sums over the nodes of a rule: outside of the parent times inside of the children.
+/// Sums over the nodes of a rule: outside values of the parent times inside values of the children.
 #[derive(Debug, Default)]
 struct Sums {
     total: Vec<f64>,
-    single: Vec<f32>,
+    partial: Vec<f32>,
     matrix: Vec<f32>,
 }
 
@@ -78,11 +78,11 @@ impl Sums {
         let length = tensors.stored(rule);
         self.total.clear();
         self.total.resize(length, 0.0);
-        for nodes in trees.nodes_of_rule(rule).chunks(SINGLE) {
-            self.single.clear();
-            self.single.resize(length, 0.0);
+        for nodes in trees.nodes_of_rule(rule).chunks(SINGLE_PRECISION_NODES) {
+            self.partial.clear();
+            self.partial.resize(length, 0.0);
             self.add_nodes(vectors, trees, tensors, rule, nodes);
-            for (total, &sum) in self.total.iter_mut().zip(&self.single) {
+            for (total, &sum) in self.total.iter_mut().zip(&self.partial) {
                 *total += f64::from(sum);
             }
         }
@@ -126,7 +126,7 @@ impl Sums {
             let right = &vectors.inside[range(trees.right[node] as usize)];
             outer_product(left, right, &mut self.matrix);
             let parent = &vectors.outside[range(node)];
-            tensors.count(rule, vectors.scale[node], parent, &self.matrix, &mut self.single);
+            tensors.count(rule, vectors.scale[node], parent, &self.matrix, &mut self.partial);
         }
     }
 }

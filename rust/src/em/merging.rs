@@ -1,14 +1,15 @@
-//! What would be lost if two states were one (Petrov et al. 2006, section 2.2).
+//! The loss in likelihood from merging two states (Petrov et al. 2006, section 2.2).
 
 use super::node_vectors::NodeVectors;
 use super::trees::{LatentTrees, Parameters};
 
-/// For each pair of neighbouring states (0 and 1, 2 and 3, ...) of each symbol, about how much the
-/// log-likelihood falls if the two become one: at each node by itself, as if all others stayed.
+/// For each pair of neighbouring states (0 and 1, 2 and 3, ...) of each symbol, the approximate loss
+/// in log-likelihood from merging the two. The losses of merging at single nodes are summed, as if
+/// the states of all other nodes stayed apart.
 ///
-/// `counts` says how often each state is used, by which the merged state mixes the two. The loss
-/// of a pair is at the place of its first state; the other places, and last states without a
-/// partner, have zero.
+/// `counts` are the expected counts of the states; the merged state mixes the two in proportion to
+/// them. The loss of a pair is at the index of its first state. It is zero at the index of the
+/// second state, and for a last state without a partner.
 pub fn merge_losses(
     vectors: &NodeVectors,
     trees: &LatentTrees,
@@ -22,18 +23,18 @@ pub fn merge_losses(
         let (inside, _) = vectors.inside[range.clone()].as_chunks::<2>();
         let (outside, _) = vectors.outside[range].as_chunks::<2>();
         for (pair, (inside, outside)) in inside.iter().zip(outside).enumerate() {
-            let place = states.start + 2 * pair;
-            let [first, second] = [counts[place], counts[place + 1]];
+            let state = states.start + 2 * pair;
+            let [first, second] = [counts[state], counts[state + 1]];
             if first + second == 0.0 {
                 continue;
             }
-            let share = first / (first + second);
+            let weight = first / (first + second);
             let [inside, outside] = [inside.map(f64::from), outside.map(f64::from)];
             let before = inside[0] * outside[0] + inside[1] * outside[1];
             let merged =
-                (share * inside[0] + (1.0 - share) * inside[1]) * (outside[0] + outside[1]);
-            // The rest of the posterior mass is that of other states.
-            losses[place] -= (1.0 - before + merged).max(f64::MIN_POSITIVE).ln();
+                (weight * inside[0] + (1.0 - weight) * inside[1]) * (outside[0] + outside[1]);
+            // The other states of the node keep their posteriors, which sum to 1 - before.
+            losses[state] -= (1.0 - before + merged).max(f64::MIN_POSITIVE).ln();
         }
     }
     losses

@@ -10,8 +10,8 @@ use crate::numeric::simd_dispatch::simd_dispatch;
 use crate::numeric::vectors::{add_scaled, dot};
 use crate::treebank::node_table::NONE;
 
-/// About the number of nodes that a thread works on at once.
-const BLOCK: usize = 4096;
+/// The approximate number of nodes of a block of trees, the unit of work of a thread.
+const BLOCK_NODES: usize = 4096;
 
 /// Inside and outside vectors of all nodes under given parameters.
 ///
@@ -24,17 +24,17 @@ pub struct NodeVectors {
     pub(super) offsets: Vec<usize>,
     pub(super) inside: Vec<f32>,
     pub(super) outside: Vec<f32>,
-    /// The power of two that the inside vector of each node was multiplied by, after those of the
-    /// nodes below.
+    /// The power of two by which the inside vector of each node was scaled, beyond the scales of its
+    /// children.
     pub(super) scale: Vec<f32>,
     /// The log-probability of each tree.
     pub log_probabilities: Vec<f64>,
 }
 
-/// The trees that a thread works on at once, and their part of the vectors.
+/// A block of trees, the unit of work of a thread, with its slices of the vectors.
 struct Block<'a> {
     trees: std::ops::Range<usize>,
-    /// The first node, and the first place of its vectors.
+    /// The first node, and the offset of its vectors.
     origin: (usize, usize),
     inside: &'a mut [f32],
     outside: &'a mut [f32],
@@ -43,7 +43,7 @@ struct Block<'a> {
 }
 
 impl NodeVectors {
-    /// Run over all trees.
+    /// Compute the vectors of all trees.
     pub fn compute(
         trees: &LatentTrees,
         parameters: &Parameters<'_>,
@@ -99,7 +99,8 @@ impl NodeVectors {
     }
 }
 
-/// Cut everything at trees, into blocks that do not depend on the number of threads.
+/// Split trees and vectors into blocks of whole trees. Blocks do not depend on the number of
+/// threads.
 fn blocks<'a>(
     trees: &LatentTrees,
     offsets: &[usize],
@@ -111,7 +112,7 @@ fn blocks<'a>(
     while first < trees.number_of_trees() {
         let from = trees.tree_offsets[first];
         let mut last = first + 1;
-        while last < trees.number_of_trees() && trees.tree_offsets[last] - from < BLOCK {
+        while last < trees.number_of_trees() && trees.tree_offsets[last] - from < BLOCK_NODES {
             last += 1;
         }
         let (nodes, length) =
@@ -176,7 +177,8 @@ impl Block<'_> {
             }
             let mut exponents = 0i64;
             for node in nodes.clone() {
-                exponents += self.ascend(trees, parameters, tensors, offsets, node, &mut matrix);
+                exponents +=
+                    self.fill_inside(trees, parameters, tensors, offsets, node, &mut matrix);
             }
             let root = nodes.end - 1;
             let range = self.range(offsets, root);
@@ -192,21 +194,22 @@ impl Block<'_> {
             }
             for node in nodes.rev() {
                 if trees.left[node] != NONE {
-                    self.descend(trees, tensors, offsets, node, (&mut matrix, &mut weights));
+                    self.fill_outside(trees, tensors, offsets, node, (&mut matrix, &mut weights));
                 }
             }
         }
     }
 
-    /// Where the vectors of a node are in this block.
+    /// The range of the vectors of a node in this block.
     #[inline(always)]
     fn range(&self, offsets: &[usize], node: usize) -> std::ops::Range<usize> {
         offsets[node] - self.origin.1..offsets[node + 1] - self.origin.1
     }
 
-    /// Fill the inside vector of a node from those below, and return the exponent taken out of it.
+    /// Compute the inside vector of a node from those of its children, and return the exponent by
+    /// which it was scaled.
     #[inline(always)]
-    fn ascend(
+    fn fill_inside(
         &mut self,
         trees: &LatentTrees,
         parameters: &Parameters<'_>,
@@ -239,9 +242,9 @@ impl Block<'_> {
         i64::from(exponent)
     }
 
-    /// Fill the outside vectors of a node's children.
+    /// Compute the outside vectors of the children of a node.
     #[inline(always)]
-    fn descend(
+    fn fill_outside(
         &mut self,
         trees: &LatentTrees,
         tensors: &Tensors<'_>,
@@ -267,7 +270,7 @@ impl Block<'_> {
     }
 }
 
-/// Every product of an element of `left` and one of `right`, row by row.
+/// The outer product of two vectors, row by row.
 #[inline(always)]
 pub(super) fn outer_product(left: &[f32], right: &[f32], matrix: &mut Vec<f32>) {
     matrix.clear();

@@ -1,5 +1,5 @@
-//! The tensors of rules as expectations use them: dense, or without their zeros where these are
-//! many. EM drives most parameters to zero, the more so the more states there are.
+//! The tensors of rules for the E-step, each dense or sparse. EM drives most parameters to zero, and
+//! more of them the more states there are.
 
 use rayon::prelude::*;
 
@@ -8,15 +8,15 @@ use crate::numeric::contraction::{contract, expand};
 use crate::numeric::tensor::{SparseValues, Tensor};
 use crate::numeric::vectors::add_scaled;
 
-/// Tensors with at most this share of non-zeros are kept sparse: a value then costs about four
-/// times as much as one that is worked on with its neighbours.
-const SPARSE: f64 = 0.25;
+/// Tensors with at most this fraction of non-zeros are stored as sparse: a value of a sparse tensor
+/// takes about four times as long as one of a dense tensor.
+const MAX_SPARSE_DENSITY: f64 = 0.25;
 
 /// The tensors of all rules.
 pub(super) struct Tensors<'a> {
     trees: &'a LatentTrees,
     parameters: &'a Parameters<'a>,
-    /// The non-zeros of rules that are kept sparse.
+    /// The non-zeros of sparse tensors; none for dense ones.
     sparse: Vec<Option<SparseValues>>,
 }
 
@@ -25,7 +25,9 @@ impl<'a> Tensors<'a> {
         let non_zeros = |(rule, symbols): (usize, &[u32; 3])| {
             let tensor = parameters.tensor(rule);
             let count = tensor.iter().filter(|&&value| value > 0.0).count();
-            if count as f64 > SPARSE * tensor.len() as f64 || u32::try_from(count).is_err() {
+            if count as f64 > MAX_SPARSE_DENSITY * tensor.len() as f64
+                || u32::try_from(count).is_err()
+            {
                 return None;
             }
             let length = tensor.len() / parameters.states(symbols[0]);
@@ -43,24 +45,25 @@ impl<'a> Tensors<'a> {
         }
     }
 
-    /// The inside vector of a parent, zero so far, from the outer product of its children's.
+    /// Compute the inside vector of a parent, which must be zero, from the outer product of its
+    /// children's inside vectors.
     #[inline(always)]
     pub(super) fn inside(&self, rule: usize, children: &[f32], parent: &mut [f32]) {
         match self.tensor(rule) {
             Tensor::Sparse(sparse) => {
-                // One product after the other, unlike `contract`: rows have few values, and another
-                // order of summation would change what EM finds from the same random start.
-                for (state, places, values) in sparse.rows() {
-                    let products = places.iter().zip(values);
+                // Unlike `contract`, sum sequentially: rows have few values, and another order of
+                // summation would change the result of EM from the same random start.
+                for (state, columns, values) in sparse.rows() {
+                    let products = columns.iter().zip(values);
                     parent[state] =
-                        products.map(|(&place, value)| children[place as usize] * value).sum();
+                        products.map(|(&column, value)| children[column as usize] * value).sum();
                 }
             }
             dense => contract(dense, children, parent),
         }
     }
 
-    /// Add up the matrices of all parent states, each times its scaled outside value.
+    /// Sum the matrices of all parent states, each times its scaled outside value.
     #[inline(always)]
     pub(super) fn outside(&self, rule: usize, parent: &[f32], children: &mut [f32]) {
         expand(self.tensor(rule), parent, children);
@@ -74,7 +77,8 @@ impl<'a> Tensors<'a> {
         }
     }
 
-    /// For each stored value, add the product of the parent's outside value and the children's.
+    /// For each stored value, add the product of the parent's outside value and the children's
+    /// inside values.
     #[inline(always)]
     pub(super) fn count(
         &self,
@@ -93,19 +97,19 @@ impl<'a> Tensors<'a> {
                 }
             }
             Tensor::Sparse(sparse) => {
-                for (state, places, _) in sparse.rows() {
+                for (state, columns, _) in sparse.rows() {
                     let own;
-                    (own, sums) = sums.split_at_mut(places.len());
+                    (own, sums) = sums.split_at_mut(columns.len());
                     let factor = scale * parent[state];
-                    for (sum, &place) in own.iter_mut().zip(places) {
-                        *sum += factor * children[place as usize];
+                    for (sum, &column) in own.iter_mut().zip(columns) {
+                        *sum += factor * children[column as usize];
                     }
                 }
             }
         }
     }
 
-    /// Write the counts of a rule, its sums times its values, to their places in a dense tensor.
+    /// Write the counts of a rule, its sums times its values, to a dense tensor.
     pub(super) fn write_counts(&self, rule: usize, mut sums: &[f64], counts: &mut [f32]) {
         match self.tensor(rule) {
             Tensor::Dense(values) => {
@@ -116,12 +120,12 @@ impl<'a> Tensors<'a> {
             Tensor::Sparse(sparse) => {
                 let parent = self.trees.rules[rule][0];
                 let length = counts.len() / self.parameters.states(parent);
-                for (state, places, values) in sparse.rows() {
+                for (state, columns, values) in sparse.rows() {
                     let row = &mut counts[state * length..][..length];
                     let own;
-                    (own, sums) = sums.split_at(places.len());
-                    for ((&place, &value), &sum) in places.iter().zip(values).zip(own) {
-                        row[place as usize] = (sum * f64::from(value)) as f32;
+                    (own, sums) = sums.split_at(columns.len());
+                    for ((&column, &value), &sum) in columns.iter().zip(values).zip(own) {
+                        row[column as usize] = (sum * f64::from(value)) as f32;
                     }
                 }
             }

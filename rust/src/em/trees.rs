@@ -1,10 +1,11 @@
-//! Trees indexed for expectations, and the parameters that they meet.
+//! Trees indexed for the E-step, and the parameters of an iteration.
 
 use std::ops::Range;
 
 use crate::treebank::node_table::NONE;
 
-/// Binary trees whose inner nodes name their rule and whose preterminals name their emission.
+/// Binary trees with the number of the rule at each inner node and of the emission at each
+/// preterminal.
 ///
 /// Nodes are in post-order, as in the [`NodeTable`](crate::treebank::node_table::NodeTable).
 #[derive(Debug, Clone)]
@@ -37,11 +38,11 @@ pub enum TreesError {
     /// A node has one child, or a child outside its tree or after itself.
     #[error("node {0} must have two children before it in its tree, or none")]
     Children(usize),
-    /// An inner node's rule, or a preterminal's emission, is not the one of its symbols.
+    /// The rule of an inner node, or the emission of a preterminal, has other symbols than the node.
     #[error("node {0} does not fit its rule or emission")]
     Event(usize),
-    /// A rule or an emission names a symbol that is not there.
-    #[error("rules and emissions name symbol {symbol}, but there are {known}")]
+    /// A rule or an emission names a symbol that does not exist.
+    #[error("a rule or an emission names symbol {symbol}, but there are only {known} symbols")]
     Symbol {
         /// The symbol.
         symbol: u32,
@@ -53,7 +54,7 @@ pub enum TreesError {
     Length {
         /// Which array.
         array: &'static str,
-        /// The length that the numbers of states ask for.
+        /// The length that the numbers of states imply.
         expected: usize,
         /// The length that was given.
         found: usize,
@@ -61,14 +62,14 @@ pub enum TreesError {
     /// A symbol without states.
     #[error("symbol {0} has no states")]
     NoStates(usize),
-    /// A parameter that is no probability.
-    #[error("{array} has the value {value} at {place}: parameters must be finite and not negative")]
+    /// A parameter is negative, infinite or not a number.
+    #[error("{array}[{index}] is {value}: parameters must be finite and not negative")]
     Value {
         /// Which array.
         array: &'static str,
-        /// Where.
-        place: usize,
-        /// The value, as text: floating-point numbers have no equality of their own.
+        /// The index of the value.
+        index: usize,
+        /// The value, as text, since floating-point numbers do not implement `Eq`.
         value: String,
     },
 }
@@ -127,9 +128,9 @@ impl LatentTrees {
         let mut rule_nodes = vec![0u32; rule_offsets[rules.len()]];
         for node in 0..nodes {
             if left[node] != NONE {
-                let place = &mut next[event[node] as usize];
-                rule_nodes[*place] = node as u32;
-                *place += 1;
+                let end = &mut next[event[node] as usize];
+                rule_nodes[*end] = node as u32;
+                *end += 1;
             }
         }
         Ok(Self {
@@ -165,7 +166,7 @@ impl LatentTrees {
     }
 }
 
-/// The parameters of an L-PCFG, with the place of everything.
+/// The parameters of an L-PCFG, with the offsets of the vectors and tensors in their arrays.
 #[derive(Debug, Clone)]
 pub struct Parameters<'a> {
     states: &'a [u32],
@@ -204,10 +205,10 @@ impl<'a> Parameters<'a> {
             ("emissions", emissions, &emission_offsets),
         ] {
             check_length(array, values.len(), offsets[offsets.len() - 1])?;
-            if let Some(place) =
+            if let Some(index) =
                 values.iter().position(|&value| !(0.0..f32::INFINITY).contains(&value))
             {
-                return Err(TreesError::Value { array, place, value: values[place].to_string() });
+                return Err(TreesError::Value { array, index, value: values[index].to_string() });
             }
         }
         Ok(Self {
@@ -225,7 +226,7 @@ impl<'a> Parameters<'a> {
         self.states[symbol as usize] as usize
     }
 
-    /// Where the states of a symbol are among those of all symbols.
+    /// The range of the states of a symbol among those of all symbols.
     pub(super) fn state_range(&self, symbol: u32) -> Range<usize> {
         self.state_offsets[symbol as usize]..self.state_offsets[symbol as usize + 1]
     }

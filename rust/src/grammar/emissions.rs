@@ -2,7 +2,7 @@
 
 use super::rules::{GrammarError, SymbolId, check_probability, check_symbol};
 
-/// What is known of one position of a sentence: ids of [`Emissions`], at least one of them.
+/// What is known of one position of a sentence: the id of its word, of its tag, or both.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Token {
     /// A word; the grammar chooses its tag.
@@ -18,15 +18,15 @@ pub enum Token {
     },
 }
 
-/// The probability of a word under a tag that it was never seen with, when the tag is given.
+/// The emission probability of a word by the preterminals of a given tag that it was never seen
+/// with.
 const UNSEEN_WITH_TAG: f64 = 1e-9;
 
-/// After smoothing every preterminal emits every word, the others this much as likely as the one
-/// that emits it with the highest probability.
+/// With smoothing, every preterminal emits every word. Those that do not emit it otherwise have this
+/// fraction of the highest emission probability of the word.
 const SMOOTHING: f64 = 1e-6;
 
-/// For each word (or class of words) the preterminals that emit it, and for each tag the
-/// preterminals that end in it.
+/// For each word or word class, the preterminals that emit it; for each tag, its preterminals.
 #[derive(Debug, Clone)]
 pub struct Emissions {
     offsets: Vec<usize>,
@@ -37,8 +37,8 @@ pub struct Emissions {
 }
 
 impl Emissions {
-    /// Word `w` is emitted by `symbols[offsets[w]..offsets[w + 1]]` with the probabilities at the
-    /// same places; `tag_of_symbol` has the tag of each preterminal and -1 for other symbols.
+    /// Word `w` is emitted by `symbols[offsets[w]..offsets[w + 1]]`, with the probabilities at the
+    /// same indices. `tag_of_symbol` has the tag of each preterminal, and -1 for other symbols.
     pub fn new(
         offsets: Vec<usize>,
         symbols: Vec<u32>,
@@ -100,8 +100,8 @@ impl Emissions {
     /// The number of the entry of a word and a symbol, if there is one.
     pub(super) fn entry(&self, word: u32, symbol: SymbolId) -> Option<usize> {
         let range = self.offsets[word as usize]..self.offsets[word as usize + 1];
-        let place = self.symbols[range.clone()].iter().position(|&other| other == symbol)?;
-        Some(range.start + place)
+        let offset = self.symbols[range.clone()].iter().position(|&other| other == symbol)?;
+        Some(range.start + offset)
     }
 
     fn word(&self, word: u32) -> impl Iterator<Item = (SymbolId, f64)> + '_ {
@@ -111,8 +111,8 @@ impl Emissions {
 
     /// Write the preterminals of a token and their emission probabilities into `found`.
     ///
-    /// With a tag alone each of its preterminals has probability one: it stands for the sum over
-    /// all its words. A word never seen with the tag it is given keeps the tag.
+    /// If only a tag is given, each of its preterminals has probability one, the sum over all its
+    /// words. If a word was never seen with its given tag, the tag is used all the same.
     pub fn lookup(&self, token: Token, found: &mut Vec<(SymbolId, f64)>) {
         found.clear();
         match token {
@@ -132,7 +132,7 @@ impl Emissions {
         }
     }
 
-    /// Look up all tokens of a sentence; `smoothed` if every preterminal can emit every word.
+    /// Look up all tokens of a sentence. If `smoothed`, every preterminal can emit every word.
     pub fn lookup_all(
         &self,
         sentence: &[Token],
@@ -149,7 +149,7 @@ impl Emissions {
         }
     }
 
-    /// The same as `lookup`, but every preterminal (of the tag, if one is given) can emit every word.
+    /// Like `lookup`, but every preterminal (of the given tag, if any) can emit every word.
     fn lookup_smoothed(&self, token: Token, found: &mut Vec<(SymbolId, f64)>) {
         self.lookup(token, found);
         let floor = SMOOTHING * found.iter().map(|entry| entry.1).fold(0.0, f64::max);

@@ -15,25 +15,26 @@ pub struct LatentArrays {
     pub roots: Vec<f32>,
     /// The stored values of the tensors of all binary rules: parent by left child by right child.
     pub binary: Vec<f32>,
-    /// How many values are stored of each binary rule; if all are, the tensor is dense.
+    /// The number of stored values of each binary rule; if all are stored, the tensor is dense.
     pub binary_counts: Vec<u32>,
-    /// The ascending places of the values of all tensors that are not dense.
+    /// The flat indices, in ascending order, of the values of each tensor that is not dense.
     pub binary_positions: Vec<u32>,
-    /// Emission likelihood ratios: vectors over the states of preterminals, the probability of a word
-    /// given a state divided by that given the symbol.
+    /// Emission likelihood ratios: vectors over the states of preterminals. An element is the
+    /// probability of a word given the state, divided by its probability given the symbol.
     pub emission_ratios: Vec<f32>,
-    /// The symbol of each of these vectors.
+    /// The symbol of each vector of likelihood ratios.
     pub ratio_symbols: Vec<u32>,
-    /// The vector of each emission: its probability times that is its emission vector.
+    /// For each emission, the number of its vector of likelihood ratios. The emission probability
+    /// times that vector is the emission vector.
     pub entry_ratios: Vec<u32>,
     /// For each symbol, the emission vector of its tag alone: the sum over all words.
     pub tag_emissions: Vec<f32>,
 }
 
 /// The most states that a symbol may have: the tensor of three such symbols takes 4 GB.
-const MOST_STATES: usize = 1024;
+const MAX_STATES: usize = 1024;
 
-/// The same, with the place of everything.
+/// The parameters of an L-PCFG, checked, with the offsets of its vectors and tensors.
 #[derive(Debug, Clone)]
 pub struct Latent {
     states: Vec<u32>,
@@ -59,10 +60,10 @@ impl Latent {
         for (symbol, &states) in arrays.states.iter().enumerate() {
             match states as usize {
                 0 => return Err(GrammarError::NoStates { symbol: symbol as u32 }),
-                1..=MOST_STATES => {}
+                1..=MAX_STATES => {}
                 found => {
                     let things = "latent states of a symbol";
-                    return Err(GrammarError::TooMany { things, found, most: MOST_STATES });
+                    return Err(GrammarError::TooMany { things, found, limit: MAX_STATES });
                 }
             }
         }
@@ -127,14 +128,14 @@ impl Latent {
         &self.roots[self.vector(symbol)]
     }
 
-    /// The tensor of a binary rule, by its place in [`Rules::binary`].
+    /// The tensor of a binary rule, by its index in [`Rules::binary`].
     #[inline(always)]
     pub fn tensor(&self, rule: usize) -> Tensor<'_> {
         self.tensors.get(rule)
     }
 
-    /// The emission likelihood ratios of a token for the states of a symbol: times its probability
-    /// under the backbone this is its emission vector.
+    /// The emission likelihood ratios of a token for the states of a symbol. Times its emission
+    /// probability under the backbone PCFG, this is its emission vector.
     pub fn emission_ratios(&self, emissions: &Emissions, token: Token, symbol: SymbolId) -> &[f32] {
         if let Token::Word(word) | Token::Tagged { word, .. } = token
             && let Some(entry) = emissions.entry(word, symbol)
@@ -143,7 +144,7 @@ impl Latent {
             return &self.emission_ratios
                 [self.ratio_offsets[vector]..self.ratio_offsets[vector + 1]];
         }
-        // A word that the symbol was not seen with is like the average of its words.
+        // A word that was not seen with the symbol counts as the average of the symbol's words.
         &self.tag_emissions[self.vector(symbol)]
     }
 

@@ -1,5 +1,9 @@
-//! What a parser needs to know of a grammar: its rules, its emissions, its coarse projection and
-//! how its symbols are written in a tree.
+//! Grammars for parsing: PCFGs, and PCFGs with latent states (L-PCFGs, Matsuzaki et al. 2005).
+//!
+//! A [`Grammar`] has validated [`Rules`], indexed by pairs of children ([`PairIndex`]); unary rules
+//! closed over chains ([`UnaryClosure`]); the [`Emissions`] of the lexicon; the [`Output`] labels of
+//! symbols; optionally a coarse [`Projection`] for the first pruning pass, and the parameters over
+//! latent states ([`Latent`]).
 
 mod emissions;
 mod latent;
@@ -18,9 +22,10 @@ pub use unary::UnaryClosure;
 
 use crate::treebank::interner::Interner;
 
-/// Labels in the order in which symbol `a` writes them, from the top of its chain to the bottom.
+/// For each symbol, the labels that it stands for in a tree, from the top of a unary chain to the
+/// bottom.
 ///
-/// A symbol made by binarisation writes none, so that its children become those of its parent.
+/// The symbol of a binarisation node has no labels, so that its children become those of its parent.
 #[derive(Debug, Clone)]
 pub struct Output {
     offsets: Vec<u32>,
@@ -55,8 +60,8 @@ impl Output {
         &self.labels[self.offsets[row] as usize..self.offsets[row + 1] as usize]
     }
 
-    /// The number of the chain of labels that `symbol` writes: symbols with the same number look
-    /// the same in a tree.
+    /// The number of the chain of labels that `symbol` writes. Symbols with the same number write
+    /// the same labels.
     #[inline]
     pub fn chain(&self, symbol: SymbolId) -> u32 {
         self.chains[symbol.index()]
@@ -123,8 +128,8 @@ impl Grammar {
         Ok(Self { latent, ..self })
     }
 
-    /// Whether another grammar can be in one ensemble with this one: both must have latent states, and
-    /// the same symbols, rules, words and tags, in as far as the core knows them.
+    /// Check that another grammar can be in one ensemble with this one. Both must have latent
+    /// states, the same binary rules, and the same numbers of symbols, words and tags.
     pub(crate) fn check_backbone(&self, other: &Self) -> Result<(), GrammarError> {
         let symbols = |rule: &BinaryRule| (rule.parent, rule.left, rule.right);
         let rules = self.rules.binary().iter().map(symbols);
@@ -167,7 +172,7 @@ impl Grammar {
         &self.emissions
     }
 
-    /// How symbols are written in trees.
+    /// The labels that symbols write in trees.
     pub fn output(&self) -> &Output {
         &self.output
     }

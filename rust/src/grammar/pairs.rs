@@ -1,9 +1,9 @@
-//! From pairs of children to the rules that combine them.
+//! An index from pairs of children to the rules that combine them.
 //!
-//! Charts ask, for a left child and all symbols of the cell to its right, which of them any rule
-//! combines. Both are sets of symbols, kept as bits: one intersection answers for 64 symbols at
-//! once, and the rank of a common bit within either set gives the number of the pair and the
-//! place of the symbol in its cell.
+//! The inside pass asks which symbols of the cell to the right can be the right sibling of a given
+//! left child. The possible siblings and the symbols of the cell are both bit sets, so one
+//! intersection answers for 64 symbols at once. The rank of a common bit in the set of siblings
+//! gives the number of the pair; its rank in the set of the cell gives the item.
 
 use super::rules::{Rules, SymbolId};
 
@@ -16,14 +16,14 @@ pub struct RuleOfPair {
     pub probability: f64,
 }
 
-/// Part of a set of symbols: 64 of them, and how many come before.
+/// One word of a bit set of symbols: 64 symbols, and the number that belongs to the first of them.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct SetWord {
     /// The symbols from `64 * index` on, as bits.
     pub bits: u64,
     /// Which 64 symbols these are.
     pub index: u32,
-    /// The number (of an item, of a pair) that belongs to the lowest bit.
+    /// The number of the item or pair that belongs to the lowest bit that is set.
     pub first: u32,
 }
 
@@ -181,7 +181,7 @@ mod tests {
                 let mut found = Vec::new();
                 row.for_each_match(&set, |item, pair| found.push((item, pair)));
                 let expected: Vec<_> = (0..6)
-                    .filter_map(|place| Some((100 + place, row.get(SymbolId(2 * place as u32))?)))
+                    .filter_map(|rank| Some((100 + rank, row.get(SymbolId(2 * rank as u32))?)))
                     .collect();
                 prop_assert_eq!(found, expected);
             }

@@ -1,11 +1,13 @@
-//! The coarse grammar of the first pruning pass: symbols merged, rule probabilities averaged.
+//! The coarse grammar of the first pruning pass: symbols are merged into classes, and rule
+//! probabilities are averaged.
 
 use rustc_hash::FxHashMap;
 
 use super::rules::{BinaryRule, GrammarError, Rules, SymbolId, UnaryRule, check_probability};
 use super::unary::UnaryClosure;
 
-/// A grammar over classes of symbols, each rule weighted by how often its parent is expected.
+/// A grammar over classes of symbols. The probability of a rule is the average over the symbols of
+/// its parent's class, weighted by their frequencies.
 #[derive(Debug, Clone)]
 pub struct Projection {
     map: Vec<SymbolId>,
@@ -33,7 +35,7 @@ impl Projection {
         }
         let classes = map.iter().max().map_or(0, |&class| class as usize + 1);
         if classes > symbols {
-            // Every class is used, or the map would make a huge sparse grammar out of a typo.
+            // Classes are numbered without large gaps: a typo must not make a huge sparse grammar.
             return Err(GrammarError::Length {
                 array: "coarse classes",
                 expected: symbols,
@@ -46,7 +48,7 @@ impl Projection {
             class_weight[class as usize] += weight;
             class_size[class as usize] += 1;
         }
-        // A class whose members were never counted shares its weight evenly.
+        // The symbols of a class that was never counted have equal weights.
         let fraction: Vec<f64> = map
             .iter()
             .zip(weights)
@@ -89,7 +91,7 @@ impl Projection {
         Ok(Self { map, fraction, rules, uses })
     }
 
-    /// What symbols can be part of.
+    /// The possible parents of symbols.
     pub fn uses(&self) -> &Uses {
         &self.uses
     }
@@ -112,8 +114,8 @@ impl Projection {
     }
 }
 
-/// For each symbol the classes of its possible parents, as sets of bits, so that what could be
-/// part of nothing that survived a coarse pass need not be built.
+/// For each symbol the classes of its possible parents, as bit sets. The PCFG pass skips symbols
+/// none of whose possible parents survived the coarse pass.
 #[derive(Debug, Clone)]
 pub struct Uses {
     as_left: Vec<u64>,
@@ -136,7 +138,7 @@ impl Uses {
             as_right[rule.right.index() * words_per_set + word] |= bit;
         }
         if !closure.is_empty() {
-            // Under a unary chain a symbol has the uses of the symbols above it.
+            // At the bottom of a unary chain, a symbol has the parents of the symbols above it.
             let (own_left, own_right, own_root) =
                 (as_left.clone(), as_right.clone(), as_root.clone());
             for (bottom, root) in as_root.iter_mut().enumerate() {
@@ -155,7 +157,7 @@ impl Uses {
         Self { as_left, as_right, as_root, words_per_set }
     }
 
-    /// Whether `symbol` can be the root of a tree, under unary rules or not.
+    /// Whether `symbol` can be the root of a tree, or is connected to a root by unary rules.
     #[inline(always)]
     pub fn as_root(&self, symbol: SymbolId) -> bool {
         self.as_root[symbol.index()]

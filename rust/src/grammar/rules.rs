@@ -5,7 +5,7 @@
 pub struct SymbolId(pub u32);
 
 impl SymbolId {
-    /// The id as an index into an array with one element a symbol.
+    /// The id as an index into an array with one element for each symbol.
     #[inline]
     pub fn index(self) -> usize {
         self.0 as usize
@@ -36,7 +36,7 @@ pub struct UnaryRule {
     pub probability: f64,
 }
 
-/// The ways in which a grammar can be wrong.
+/// The ways in which a grammar can be invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum GrammarError {
     /// A rule or an emission names a symbol that does not exist.
@@ -77,22 +77,20 @@ pub enum GrammarError {
         /// Which array.
         array: &'static str,
     },
-    /// The weights of features are found by a part of their hashes.
-    #[error("there are {length} weights of features; their number must be a power of two")]
+    /// The number of CRF weights is not a power of two, as feature hashing needs it.
+    #[error("there are {length} CRF weights; their number must be a power of two")]
     CrfWeights {
         /// Their number.
         length: usize,
     },
-    /// Features weigh the trees of a plain grammar.
-    #[error(
-        "trees are weighed by features only under a grammar without latent states and unary rules"
-    )]
+    /// A CRF is combined with a grammar that has latent states or unary rules.
+    #[error("a CRF needs a grammar without latent states and without unary rules")]
     CrfBackbone,
-    /// A weight is infinite or not a number.
-    #[error("the weight of features at {place} is {value}; it must be finite")]
+    /// A CRF weight is infinite or not a number.
+    #[error("CRF weight {index} is {value}; it must be finite")]
     CrfWeight {
-        /// Which of the weights.
-        place: usize,
+        /// The index of the weight.
+        index: usize,
         /// The value found.
         value: f32,
     },
@@ -107,15 +105,15 @@ pub enum GrammarError {
     /// No symbol can be the root of a tree.
     #[error("no symbol has a positive root probability")]
     NoRoot,
-    /// There are more symbols, or coarse classes, than tables can be made for.
-    #[error("{found} {things} are too many; at most {most} can be indexed")]
+    /// There are more symbols, coarse classes or latent states than can be indexed.
+    #[error("{found} {things} are too many; at most {limit} can be indexed")]
     TooMany {
         /// What there is too much of.
         things: &'static str,
         /// Their number.
         found: usize,
-        /// How many there may be.
-        most: usize,
+        /// The largest number that is possible.
+        limit: usize,
     },
     /// A symbol has no latent state.
     #[error("symbol {symbol} has no latent state; it needs one or more")]
@@ -131,17 +129,17 @@ pub enum GrammarError {
         /// Which of its elements.
         row: usize,
     },
-    /// More values are stored of a rule's tensor than it has.
-    #[error("latent binary rule {row}: {found} values are stored of a tensor of {most}")]
+    /// More values of a rule's tensor are stored than the tensor has.
+    #[error("latent binary rule {row}: {found} values are stored, but the tensor has only {size}")]
     TooManyStored {
         /// Which rule.
         row: usize,
-        /// How many values are stored.
+        /// The number of stored values.
         found: usize,
-        /// How many the tensor has.
-        most: usize,
+        /// The number of values of the tensor.
+        size: usize,
     },
-    /// The places of a sparse tensor's values do not ascend or are out of range.
+    /// The positions of a sparse tensor's values do not ascend or are out of range.
     #[error("latent binary rule {row}: positions must ascend and be below {size}")]
     Positions {
         /// Which rule.
@@ -149,7 +147,7 @@ pub enum GrammarError {
         /// The size of its tensor.
         size: usize,
     },
-    /// An emission has a vector of likelihood ratios that does not exist or is of another symbol.
+    /// The vector of likelihood ratios of an emission does not exist, or belongs to another symbol.
     #[error("emission {row} has likelihood ratios {vector}, which are not those of its symbol")]
     EmissionRatios {
         /// Which emission.
@@ -157,13 +155,13 @@ pub enum GrammarError {
         /// The number of its vector.
         vector: u32,
     },
-    /// Latent parameters for a grammar with unary rules.
+    /// A grammar with unary rules has latent parameters.
     #[error("a grammar with latent states cannot have unary rules; collapse unary chains instead")]
     LatentUnary,
-    /// Two grammars that cannot be members of one ensemble.
+    /// Two grammars cannot be members of one ensemble.
     #[error("the grammars of an ensemble must have the same {part}")]
     Backbone {
-        /// What differs, or is lacking.
+        /// What differs or is missing.
         part: &'static str,
     },
     /// A cycle of unary rules has probability one or more: sentences have infinite probability.
@@ -174,8 +172,9 @@ pub enum GrammarError {
     },
 }
 
-/// Tables over pairs of symbols take a quarter of a byte for each pair: half a gigabyte here.
-const MOST_SYMBOLS: usize = 45_000;
+/// The index of pairs of symbols takes a quarter of a byte for each pair: half a gigabyte for this
+/// number of symbols.
+const MAX_SYMBOLS: usize = 45_000;
 
 /// Root probabilities and rules over symbols `0..number_of_symbols`.
 #[derive(Debug, Clone)]
@@ -194,11 +193,11 @@ impl Rules {
         mut unary: Vec<UnaryRule>,
     ) -> Result<Self, GrammarError> {
         let symbols = roots.len();
-        if symbols > MOST_SYMBOLS {
+        if symbols > MAX_SYMBOLS {
             return Err(GrammarError::TooMany {
                 things: "symbols",
                 found: symbols,
-                most: MOST_SYMBOLS,
+                limit: MAX_SYMBOLS,
             });
         }
         for (row, &value) in roots.iter().enumerate() {
@@ -257,7 +256,7 @@ impl Rules {
         &self.binary
     }
 
-    /// For each of [`binary`](Self::binary), its place among the rules as they were given.
+    /// For each of [`binary`](Self::binary), its index among the rules as they were given.
     pub fn binary_order(&self) -> &[u32] {
         &self.binary_order
     }

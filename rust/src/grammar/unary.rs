@@ -1,23 +1,22 @@
 //! Unary rules closed over chains of any length.
 //!
-//! Write U for the matrix of unary probabilities, parents in rows. A node labelled `a` whose chain
-//! of unary rules ends in `b` has total probability N[a, b] with N = I + U + U^2 + ...; inside
-//! vectors are multiplied by N once per cell and outside vectors by its transpose. A tree shows,
-//! for each pair, the single most probable chain.
+//! Let U be the matrix of unary probabilities, parents in rows. All chains of unary rules from `a`
+//! down to `b` together have probability N[a, b] with N = I + U + U^2 + ... (Stolcke 1995). Inside
+//! vectors are multiplied by N once per cell, and outside vectors by its transpose. Trees use the
+//! most probable chain of each pair.
 
 use std::collections::BinaryHeap;
 
 use super::rules::{GrammarError, SymbolId, UnaryRule};
 
-/// Sums of longer chains change by less than this once the series has converged.
+/// The series has converged when its terms are below this fraction of their sums.
 const CONVERGED: f64 = 1e-18;
 
-/// A series that has not converged after so many terms, or grown beyond so much, is taken to
-/// diverge.
-const MOST_TERMS: usize = 1_000_000;
-const MOST_MASS: f64 = 1e9;
+/// A series with this number of terms, or with a term above this value, is taken to diverge.
+const MAX_TERMS: usize = 1_000_000;
+const MAX_MASS: f64 = 1e9;
 
-/// One element of the closure: chains from `top` down to a given bottom symbol.
+/// One element of the closure: the chains from `top` down to a given bottom symbol.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Chain {
     /// The symbol at the top of the chain.
@@ -38,7 +37,7 @@ pub struct UnaryClosure {
 }
 
 impl UnaryClosure {
-    /// Close the rules over chains; fails if a cycle keeps all its probability.
+    /// Close the rules over chains; fails if a cycle has probability one or more.
     pub fn new(symbols: usize, rules: &[UnaryRule]) -> Result<Self, GrammarError> {
         if rules.is_empty() {
             return Ok(Self { offsets: Vec::new(), chains: Vec::new(), paths: Vec::new() });
@@ -102,7 +101,7 @@ struct ParentsOf<'a> {
     rules: &'a [UnaryRule],
 }
 
-/// The best way down from a symbol.
+/// The first step of the best chain from a symbol down to the bottom.
 #[derive(Clone, Copy)]
 struct Step {
     log_probability: f64,
@@ -127,7 +126,7 @@ impl<'a> ParentsOf<'a> {
         let mut reached = vec![bottom];
         total[bottom as usize] = 1.0;
         let mut layer = vec![(bottom, 1.0f64)];
-        for _ in 0..MOST_TERMS {
+        for _ in 0..MAX_TERMS {
             let mut next: Vec<(u32, f64)> = Vec::new();
             for &(child, mass) in &layer {
                 for rule in self.of(child) {
@@ -146,7 +145,7 @@ impl<'a> ParentsOf<'a> {
             if next.is_empty() {
                 return Ok(reached);
             }
-            if next.iter().any(|&(_, mass)| mass > MOST_MASS) {
+            if next.iter().any(|&(_, mass)| mass > MAX_MASS) {
                 break;
             }
             for &(symbol, mass) in &next {
@@ -160,7 +159,7 @@ impl<'a> ParentsOf<'a> {
         Err(GrammarError::UnaryCycle { symbol: bottom })
     }
 
-    /// Best chains that end in `bottom` by Dijkstra's algorithm, best first.
+    /// The best chains that end in `bottom`, best first, by Dijkstra's algorithm.
     fn best_chains(&self, bottom: u32) -> Vec<(u32, Step)> {
         let mut done: Vec<(u32, Step)> = Vec::new();
         let mut queue =

@@ -14,19 +14,19 @@ use super::{
     ElementType, FORMAT_NAME, FORMAT_VERSION, LENGTH_BYTES, MAX_HEADER_BYTES, METADATA_KEY, Problem,
 };
 
-/// How much of a file is looked at to tell text from a model.
+/// The number of bytes that are read to tell text from a model.
 const SNIFFED_BYTES: usize = 512;
 
-/// Where and what an array is.
+/// The type, the shape and the bytes of an array.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Entry {
     pub(super) element_type: ElementType,
     pub(super) shape: Vec<usize>,
-    /// Bytes of the file; in bounds, and as many as type and shape need.
+    /// The range of its bytes in the file: in bounds, and as long as type and shape require.
     pub(super) range: Range<usize>,
 }
 
-/// What a file holds, validated.
+/// The contents of a file, validated.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Contents {
     pub(super) json: String,
@@ -36,8 +36,8 @@ pub(super) struct Contents {
 impl Contents {
     /// Validate a whole file.
     ///
-    /// Our own marks are checked before the arrays: a newer version may describe its arrays in
-    /// ways unknown here, and that should not be reported as damage.
+    /// Format and version are checked before the arrays: a newer version may describe its arrays in
+    /// ways unknown here, which should not be reported as damage.
     pub(super) fn parse(bytes: &[u8]) -> Result<Self, Problem> {
         recognise(bytes)?;
         let header = header(bytes)?;
@@ -62,9 +62,9 @@ impl Contents {
     }
 }
 
-/// Turn away what is plainly something else, before its first bytes are taken for a length.
+/// Reject what is clearly no model file, before its first bytes are taken for a length.
 fn recognise(bytes: &[u8]) -> Result<(), Problem> {
-    // A length as odd as this one is never ours: headers are padded to multiples of eight.
+    // As a header length this would be odd, but headers are padded to multiples of eight.
     const GZIP: &[u8] = &[0x1f, 0x8b, 0x08];
     if bytes.is_empty() {
         return Err(Problem::Empty);
@@ -102,7 +102,7 @@ fn header(bytes: &[u8]) -> Result<&[u8], Problem> {
         .ok_or(Problem::Truncated { expected: LENGTH_BYTES + length, found: bytes.len() })
 }
 
-/// The JSON document, if the header says that the file is ours and that we can read it.
+/// The JSON document, if the header has the right format and a version that can be read.
 fn document(header: &[u8]) -> Result<String, Problem> {
     let header = std::str::from_utf8(header).map_err(Problem::HeaderNotUtf8)?;
     let preamble: Preamble = serde_json::from_str(header).map_err(Problem::HeaderNotJson)?;
@@ -124,12 +124,12 @@ fn document(header: &[u8]) -> Result<String, Problem> {
     Ok(json)
 }
 
-/// Check that the document is JSON, and nested no deeper than any parser can follow.
+/// Check that the document is valid JSON, and not nested too deeply.
 pub(super) fn check_document(json: &str) -> Result<(), Problem> {
     serde_json::from_str::<serde_json::Value>(json).map(drop).map_err(Problem::InvalidDocument)
 }
 
-/// What safetensors objects to, as a problem of ours.
+/// An error of safetensors as a [`Problem`].
 fn layout(error: SafeTensorError, header: &[u8], bytes: &[u8]) -> Problem {
     match error {
         SafeTensorError::InvalidHeaderDeserialization(error) => Problem::BadEntry(error),
@@ -137,7 +137,7 @@ fn layout(error: SafeTensorError, header: &[u8], bytes: &[u8]) -> Problem {
         SafeTensorError::TensorInvalidInfo => Problem::SizeMismatch,
         SafeTensorError::ValidationOverflow => Problem::SizeOverflow,
         SafeTensorError::MetadataIncompleteBuffer => {
-            // The error does not say in which direction; the header, which was valid, does.
+            // Whether bytes are missing or left over follows from the header, which is valid.
             let found = bytes.len();
             match serde_json::from_slice::<Metadata>(header) {
                 Ok(metadata) => {
@@ -155,8 +155,8 @@ fn layout(error: SafeTensorError, header: &[u8], bytes: &[u8]) -> Problem {
     }
 }
 
-/// The part of a header that all versions share, and the first name that comes up twice, which
-/// safetensors forbids but overlooks.
+/// The part of a header that all versions share, and the first duplicate name, which safetensors
+/// forbids but does not detect.
 #[derive(Default)]
 struct Preamble {
     metadata: HashMap<String, String>,

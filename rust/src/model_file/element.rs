@@ -1,4 +1,4 @@
-//! The types an array may have, and arrays about to be written.
+//! The element types of arrays, and views of arrays to be written.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use safetensors::Dtype;
 
 use super::Problem;
 
-/// NumPy 1 has no arrays of more dimensions than this.
+/// The largest number of dimensions of an array in NumPy 1.
 const MAX_RANK: usize = 32;
 
 /// The type of an array's elements.
@@ -38,7 +38,7 @@ impl ElementType {
         self.dtype().bitsize() / 8
     }
 
-    /// What NumPy calls it.
+    /// Its name in NumPy.
     pub fn name(self) -> &'static str {
         match self {
             Self::U8 => "uint8",
@@ -51,7 +51,7 @@ impl ElementType {
         }
     }
 
-    /// What safetensors calls it.
+    /// Its name in safetensors.
     pub(super) fn dtype(self) -> Dtype {
         match self {
             Self::U8 => Dtype::U8,
@@ -64,7 +64,7 @@ impl ElementType {
         }
     }
 
-    /// The type that safetensors calls `dtype`, if it is one of ours.
+    /// The type with the given name in safetensors, if models use it.
     pub(super) fn from_dtype(dtype: Dtype) -> Option<Self> {
         Self::ALL.into_iter().find(|element_type| element_type.dtype() == dtype)
     }
@@ -76,9 +76,9 @@ impl fmt::Display for ElementType {
     }
 }
 
-/// A Rust type that an array may consist of.
+/// A Rust type that can be the element type of an array.
 pub trait Element: bytemuck::Pod {
-    /// Its name at run time.
+    /// The same type as a value.
     const TYPE: ElementType;
 }
 
@@ -105,7 +105,8 @@ impl<'data> ArrayView<'data> {
     }
 }
 
-/// Check that arrays of this shape can exist in memory, even where a zero hides other sizes.
+/// Check that an array of this shape fits into memory. Dimensions of zero are ignored, so that they
+/// do not hide others that are too large.
 pub(super) fn check_shape(name: &str, shape: &[usize], size: usize) -> Result<(), Problem> {
     let bytes = shape
         .iter()

@@ -1,27 +1,27 @@
 //! The model file: named arrays and one JSON document in one memory-mapped file.
 //!
 //! The container is [safetensors](https://huggingface.co/docs/safetensors): eight bytes of header
-//! length, a JSON header, then the arrays back to back in little-endian order. Three entries of
-//! the header's `__metadata__` make such a file ours: `format` is `lpcfg-model`, `version` is the
-//! [`FORMAT_VERSION`] it was written with, and `json` is the document. What the arrays mean is
-//! the business of whoever stores them.
+//! length, a JSON header, then the arrays back to back in little-endian order. A model file has
+//! three entries in the `__metadata__` of its header: `format` is `lpcfg-model`, `version` is the
+//! [`FORMAT_VERSION`] it was written with, and `json` is the document. This module does not know
+//! what the arrays mean.
 //!
-//! # Trust
+//! # Safety of untrusted files
 //!
 //! A file may be truncated, damaged or hostile. [`ModelFile::open`] validates the header, every
-//! offset, shape and type before it returns, and each way a file can be wrong is a [`Problem`].
-//! Values *inside* arrays (an index out of range, say) are for the reader of the arrays to check.
+//! offset, shape and type before it returns, and each way in which a file can be invalid is a
+//! [`Problem`]. The values *inside* arrays, such as indices, must be checked by their readers.
 //!
-//! As with every memory map, nothing can be promised if another process *modifies* the file in
-//! place while it is mapped: values may change under the reader, and reading past a new, shorter
-//! end kills the process (`SIGBUS`). [`write`](write()) never does that. It writes a new file
-//! beside the old one and renames it, so that a reader which has the old one mapped keeps it.
+//! As with every memory map, there are no guarantees if another process *modifies* the file in place
+//! while it is mapped: values may change, and reading beyond the end of a truncated file kills the
+//! process (`SIGBUS`). [`write`](write()) never modifies a file in place. It writes a new file next
+//! to the old one and renames it, so that readers of the old file are not affected.
 //!
 //! # Source layout
 //!
-//! `element`: the types an array may have. `problem`: errors. `contents`: bytes to a validated
-//! table of arrays, with no file in sight. `read`: the memory map, or bytes in memory. `write`: the
-//! way back to either.
+//! `element`: the element types of arrays. `problem`: errors. `contents`: validation of the bytes of
+//! a file. `read`: reading from a memory map or from bytes in memory. `write`: writing to a file or
+//! to bytes.
 
 mod contents;
 mod element;
@@ -39,16 +39,16 @@ pub use write::{to_bytes, write};
 /// The newest version of the format that this code reads, and the one it writes.
 pub const FORMAT_VERSION: u32 = 2;
 
-/// The value of `format` in the metadata of our files.
+/// The value of `format` in the metadata of model files.
 const FORMAT_NAME: &str = "lpcfg-model";
 
-/// The key of the metadata in a safetensors header, hence not a name for an array.
+/// The key of the metadata in a safetensors header. No array can have this name.
 const METADATA_KEY: &str = "__metadata__";
 
-/// What stands for the path of a model file that is not on the disk.
+/// The path in messages about model files that are not on disk.
 const IN_MEMORY: &str = "<bytes>";
 
-/// Bytes of the little-endian header length that opens a file.
+/// The number of bytes of the little-endian header length at the start of a file.
 const LENGTH_BYTES: usize = size_of::<u64>();
 
 /// The longest header that safetensors reads.

@@ -29,10 +29,10 @@ pub enum Problem {
     /// The path is a directory.
     #[error("is a directory, not a model file")]
     IsDirectory,
-    /// The path is a pipe, a socket or a device; those cannot be mapped or replaced.
+    /// The path is a pipe, a socket or a device, which cannot be mapped or replaced.
     #[error("is a pipe or a device; a model must be a regular file")]
     NotRegular,
-    /// The operating system refused, for the reason given.
+    /// An error of the operating system.
     #[error("{0}")]
     Io(#[from] io::Error),
 
@@ -88,7 +88,7 @@ pub enum Problem {
     /// The header has two entries of one name.
     #[error("is damaged: the header has two entries named {0:?}")]
     DuplicateName(String),
-    /// A safetensors file, but not one of ours.
+    /// A safetensors file that is not a model file.
     #[error("is a safetensors file, but not an lpcfg model")]
     Foreign,
     /// The format version is missing or not a positive number.
@@ -106,20 +106,20 @@ pub enum Problem {
     /// The JSON document is not JSON.
     #[error("the JSON document is not valid JSON ({0})")]
     InvalidDocument(serde_json::Error),
-    /// The header's entry of an array has a field missing, unknown or of the wrong kind: a type
-    /// that does not exist, a negative offset.
+    /// The header entry of an array has a missing, unknown or invalid field, such as a negative
+    /// offset.
     #[error("is damaged: the header does not describe its arrays ({0})")]
     BadEntry(serde_json::Error),
     /// An array does not begin where the one before it ends.
     #[error("is damaged: array {0:?} overlaps another one, leaves a gap or ends before it begins")]
     BadOffsets(String),
-    /// Type and shape of an array need another number of bytes than it has.
+    /// The number of bytes of an array does not match its type and shape.
     #[error("is damaged: the size of an array does not match its type and shape")]
     SizeMismatch,
     /// The size of an array overflows.
     #[error("is damaged: an array is larger than any memory")]
     SizeOverflow,
-    /// Anything else that safetensors objects to.
+    /// Any other error of safetensors.
     #[error("is damaged: {0}")]
     Layout(SafeTensorError),
     /// An array has a type that models do not use.
@@ -168,7 +168,7 @@ pub enum Problem {
         found: Vec<usize>,
     },
 
-    /// To be written: an array has the name that the header needs for itself.
+    /// To be written: an array has the name that the header uses for its metadata.
     #[error("no array may be named {0:?}; choose another name")]
     ReservedName(String),
     /// To be written: an array's shape does not fit the number of its elements.
@@ -198,7 +198,7 @@ impl Problem {
         Error { path: path.to_owned(), problem: self }
     }
 
-    /// The same, with those system errors singled out that have a variant of their own.
+    /// A system error, as the variant of its kind if there is one.
     pub(super) fn from_io(error: io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound => Self::NotFound,

@@ -43,15 +43,15 @@ impl ModelFile {
     }
 
     fn open_or_problem(path: &Path) -> Result<Self, Problem> {
-        // Asked before opening, since opening a pipe waits for someone to write to it.
+        // Checked before opening, since opening a pipe waits for a writer.
         check_regular(&fs::metadata(path).map_err(Problem::from_io)?)?;
         let file = File::open(path).map_err(Problem::from_io)?;
-        // Mapping nothing is an error on some systems.
+        // Mapping an empty file is an error on some systems.
         if file.metadata().map_err(Problem::from_io)?.len() == 0 {
             return Err(Problem::Empty);
         }
-        // SAFETY: sound as long as nobody modifies the file in place, which the module's
-        // documentation asks for and `write` never does.
+        // SAFETY: sound as long as the file is not modified in place. The documentation of the
+        // module requires this, and `write` never does it.
         let map = unsafe { Mmap::map(&file) }.map_err(Problem::from_io)?;
         let contents = Contents::parse(&map)?;
         Ok(Self { path: path.to_owned(), storage: Storage::Disk(map), contents })
@@ -127,7 +127,7 @@ impl ModelFile {
     }
 }
 
-/// Turn away directories, pipes and devices.
+/// Reject directories, pipes and devices.
 pub(super) fn check_regular(metadata: &fs::Metadata) -> Result<(), Problem> {
     if metadata.is_dir() {
         Err(Problem::IsDirectory)

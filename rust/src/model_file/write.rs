@@ -17,7 +17,7 @@ use super::{
 };
 use crate::cancel::Cancel;
 
-/// Bytes written between two looks at the cancel flag.
+/// Bytes written between two checks of the cancel flag.
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// Write arrays and a JSON document to a file; equal contents give equal bytes.
@@ -46,7 +46,7 @@ fn write_or_problem(
     replace(path, |file| write_all(file, &header, &order, cancel))
 }
 
-/// The bytes of the file that [`write`] would write; [`ModelFile::from_bytes`] reads them.
+/// The bytes of the file that [`write()`] would write; [`ModelFile::from_bytes`] reads them.
 ///
 /// [`ModelFile::from_bytes`]: super::ModelFile::from_bytes
 pub fn to_bytes(
@@ -65,8 +65,8 @@ pub fn to_bytes(
     bytes().map_err(|problem: Problem| problem.at(Path::new(IN_MEMORY)))
 }
 
-/// The arrays as they follow each other in the file. Nothing may lie between them, so those with
-/// the largest elements come first: then all of them are aligned.
+/// The arrays in the order in which they are stored. There is no padding between them, so those
+/// with the largest elements come first: then all of them are aligned.
 fn storage_order<'arrays>(
     arrays: &'arrays BTreeMap<&str, ArrayView<'_>>,
 ) -> Result<Vec<(&'arrays str, &'arrays ArrayView<'arrays>)>, Problem> {
@@ -109,7 +109,7 @@ fn header(order: &[(&str, &ArrayView<'_>)], json: &str) -> Result<Vec<u8>, Probl
         ("json".to_owned(), json.to_owned()),
     ]);
     let metadata = Metadata::new(Some(marks), entries).map_err(Problem::Layout)?;
-    // Written directly, the metadata would come in the random order of a hash map.
+    // Sorted, since a hash map has a random order.
     let mut sorted = serde_json::to_value(&metadata).map_err(Problem::HeaderNotJson)?;
     sorted.sort_all_objects();
     let mut header = vec![0; LENGTH_BYTES];
@@ -162,7 +162,7 @@ fn replace(
         Err(error) => return Err(Problem::from_io(error)),
     };
     if let Some(old) = &old {
-        // Renaming onto a device would replace it, for those who may.
+        // Renaming would replace a device, if the user has the permission.
         check_regular(old)?;
     }
     let directory = match target.parent() {
@@ -176,13 +176,14 @@ fn replace(
     }
     temporary.as_file().sync_all()?;
     temporary.persist(&target).map_err(|error| Problem::from_io(error.error))?;
-    // Only makes the new name survive a power cut at once; not all systems can.
+    // Makes the new name survive a power failure; not all systems support it.
     let _ = File::open(&directory).and_then(|directory| directory.sync_all());
     Ok(())
 }
 
 fn create_temporary(directory: &Path) -> io::Result<NamedTempFile> {
-    // Created by us for the permissions of any new file; by default no one else could read it.
+    // By default, temporary files are readable by their owner only. Created like this, the file has
+    // the usual permissions of new files.
     tempfile::Builder::new()
         .prefix(".lpcfg-")
         .suffix(".tmp")

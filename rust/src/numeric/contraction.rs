@@ -1,8 +1,9 @@
-//! Tensors of rules against the matrices of pairs of children, in either direction.
+//! Products of rule tensors with matrices over pairs of child states ([`contract`]) and with vectors
+//! over parent states ([`expand`]).
 //!
-//! Several rows of a dense tensor are worked on at once: what is loaded of the matrix serves all of
-//! them, and their sums do not wait for each other. What is left to wait for is the tensor itself,
-//! of which every value is used once.
+//! Several rows of a dense tensor are processed at once: each value of the matrix is loaded once for
+//! all of them, and their sums are independent. The time that is left is that of loading the tensor,
+//! every value of which is used once.
 
 use super::tensor::{SparseTensor, Tensor};
 use super::vectors::{LANES, sum};
@@ -91,39 +92,39 @@ fn expand_rows<'a, 'b, const ROWS: usize>(
     (values_left, weights_left)
 }
 
-/// Rows one after the other, each cut into vectors and the rest.
+/// Consecutive rows, each split into whole vectors and the remaining elements.
 #[inline(always)]
 fn rows<const ROWS: usize>(values: &[f32]) -> [(&[[f32; LANES]], &[f32]); ROWS] {
     let length = values.len() / ROWS;
     std::array::from_fn(|row| values[row * length..][..length].as_chunks())
 }
 
-/// The number of products of a row that are added up side by side.
+/// The number of independent partial sums of a row.
 const SPARSE_LANES: usize = 4;
 
 #[inline(always)]
 fn contract_sparse(tensor: SparseTensor<'_>, matrix: &[f32], sums: &mut [f32]) {
-    for (row, places, values) in tensor.rows() {
-        let (places, last_places) = places.as_chunks::<SPARSE_LANES>();
+    for (row, columns, values) in tensor.rows() {
+        let (columns, last_columns) = columns.as_chunks::<SPARSE_LANES>();
         let (values, last_values) = values.as_chunks::<SPARSE_LANES>();
         let mut lanes = [0.0f32; SPARSE_LANES];
-        for (places, values) in places.iter().zip(values) {
-            for ((lane, &place), value) in lanes.iter_mut().zip(places).zip(values) {
-                *lane += value * matrix[place as usize];
+        for (columns, values) in columns.iter().zip(values) {
+            for ((lane, &column), value) in lanes.iter_mut().zip(columns).zip(values) {
+                *lane += value * matrix[column as usize];
             }
         }
-        let last = last_places.iter().zip(last_values);
-        let rest: f32 = last.map(|(&place, value)| value * matrix[place as usize]).sum();
+        let last = last_columns.iter().zip(last_values);
+        let rest: f32 = last.map(|(&column, value)| value * matrix[column as usize]).sum();
         sums[row] += lanes.iter().sum::<f32>() + rest;
     }
 }
 
 #[inline(always)]
 fn expand_sparse(tensor: SparseTensor<'_>, weights: &[f32], matrix: &mut [f32]) {
-    for (row, places, values) in tensor.rows() {
+    for (row, columns, values) in tensor.rows() {
         let weight = weights[row];
-        for (&place, value) in places.iter().zip(values) {
-            matrix[place as usize] += weight * value;
+        for (&column, value) in columns.iter().zip(values) {
+            matrix[column as usize] += weight * value;
         }
     }
 }
@@ -135,7 +136,7 @@ mod tests {
     use super::*;
     use crate::numeric::tensor::SparseValues;
 
-    /// A tensor of some rows and a matrix, flat, with holes in the tensor, and a vector of rows.
+    /// A tensor with zeros, a matrix and a vector with an element for each row, all flat.
     fn case() -> impl Strategy<Value = (Vec<f32>, Vec<f32>, Vec<f32>)> {
         (1usize..20, 1usize..60).prop_flat_map(|(rows, length)| {
             let value = || prop_oneof![Just(0.0), -1.0f32..1.0];
@@ -149,15 +150,15 @@ mod tests {
 
     /// The same contraction, one product after the other.
     fn contract_plainly(values: &[f32], matrix: &[f32], sums: &mut [f32]) {
-        for (place, value) in values.iter().enumerate() {
-            sums[place / matrix.len()] += value * matrix[place % matrix.len()];
+        for (index, value) in values.iter().enumerate() {
+            sums[index / matrix.len()] += value * matrix[index % matrix.len()];
         }
     }
 
     /// The same expansion, one product after the other.
     fn expand_plainly(values: &[f32], weights: &[f32], matrix: &mut [f32]) {
-        for (place, value) in values.iter().enumerate() {
-            matrix[place % matrix.len()] += value * weights[place / matrix.len()];
+        for (index, value) in values.iter().enumerate() {
+            matrix[index % matrix.len()] += value * weights[index / matrix.len()];
         }
     }
 

@@ -1,6 +1,6 @@
-//! Powers of two as integers beside floating-point numbers.
+//! Scaled arithmetic: floating-point numbers with separate binary exponents, which do not underflow.
 
-/// The exponent of a cell in which nothing is possible.
+/// The exponent of a cell in which all values are zero.
 pub(crate) const EMPTY: i32 = i32::MIN / 4;
 
 /// The exponent `e` for which `value` lies in `[2^e, 2^(e + 1))`; `value` must be positive.
@@ -15,7 +15,7 @@ pub(crate) fn exponent(value: f64) -> i32 {
     bits - 1023
 }
 
-/// Two to the power of `exponent`, zero or the largest power where it does not fit.
+/// Two to the power of `exponent`: zero where it underflows, the largest power where it overflows.
 #[inline]
 pub(crate) fn power_of_two(exponent: i32) -> f64 {
     if exponent < -1022 {
@@ -24,8 +24,8 @@ pub(crate) fn power_of_two(exponent: i32) -> f64 {
     f64::from_bits(((exponent.min(1023) + 1023) as u64) << 52)
 }
 
-/// A non-negative number as a factor between one and two, and a power of two: for sums of products
-/// whose size nothing bounds.
+/// A non-negative number as a factor between one and two, and an exponent of two, for sums of
+/// products that may be very small or very large.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Scaled {
     factor: f64,
@@ -77,16 +77,16 @@ impl Scaled {
     pub(crate) fn plus(self, other: Self) -> Self {
         let (large, small) =
             if self.exponent >= other.exponent { (self, other) } else { (other, self) };
-        // What lies further apart than the precision of a factor makes no difference.
-        let apart = (small.exponent - large.exponent).max(-2000) as i32;
-        Self::new(large.factor + small.factor * power_of_two(apart), large.exponent)
+        // Beyond the precision of a factor, the smaller number makes no difference.
+        let difference = (small.exponent - large.exponent).max(-2000) as i32;
+        Self::new(large.factor + small.factor * power_of_two(difference), large.exponent)
     }
 
-    /// How large this is in units of another number, which is not zero.
+    /// The quotient of this and another number, which must not be zero.
     #[inline]
-    pub(crate) fn ratio(self, unit: Self) -> f64 {
-        let apart = (self.exponent - unit.exponent).clamp(-2000, 1000) as i32;
-        self.factor / unit.factor * power_of_two(apart)
+    pub(crate) fn ratio(self, divisor: Self) -> f64 {
+        let difference = (self.exponent - divisor.exponent).clamp(-2000, 1000) as i32;
+        self.factor / divisor.factor * power_of_two(difference)
     }
 }
 

@@ -1,8 +1,8 @@
-//! SIMD dispatch: the same code compiled for any processor and for those with wider vectors.
+//! SIMD dispatch: the same code, compiled for any processor and for those with wider vectors.
 
-/// Call a function from code compiled for wider vectors, where the processor has them. The function,
-/// and all that is hot in it, must be always inlined, or it stays as it is. Nothing is added up in
-/// another order, so results are the same bit for bit.
+/// Call a function, compiled for wider vectors if the processor has them. The function, and all hot
+/// functions that it calls, must be `#[inline(always)]`; others are not compiled again. The order of
+/// summation does not change, so results are the same bit for bit.
 macro_rules! simd_dispatch {
     ($function:path, ($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?) => {{
         #[cfg(target_arch = "x86_64")]
@@ -17,7 +17,7 @@ macro_rules! simd_dispatch {
                 && is_x86_feature_detected!("popcnt")
                 && is_x86_feature_detected!("bmi1")
             {
-                // SAFETY: the processor has just said that it knows these instructions.
+                // SAFETY: the processor has these instructions, as was just checked.
                 return unsafe { wide($($argument),*) };
             }
         }

@@ -1,14 +1,14 @@
-//! Least squares over the probability simplex: the mixture of some anchors that is nearest to a
-//! point, by the method of active sets (Wolfe 1976, "Finding the nearest point in a polytope").
+//! Least squares over the probability simplex: the convex combination of anchors that is nearest to
+//! a point, by the active-set method (Wolfe 1976, "Finding the nearest point in a polytope").
 //!
-//! Only scalar products are needed: G of the anchors with each other, p of the anchors with the
-//! point. Weights w on the simplex minimise w'Gw / 2 - p'w.
+//! Only scalar products are needed: the matrix G of the anchors with each other, and the vector p of
+//! the anchors with the point. The weights w on the simplex minimise w'Gw / 2 - p'w.
 
 use rayon::prelude::*;
 
 use crate::cancel::{Cancel, Cancelled};
 
-/// A gain below this part of the largest product is a rounding error.
+/// A gain below this fraction of the largest product is a rounding error.
 const ROUNDING: f64 = 1e-12;
 
 /// The weights of the mixtures nearest to some points, a row each.
@@ -27,32 +27,33 @@ pub fn nearest_mixtures(
         .par_chunks_exact_mut(anchors)
         .zip(products.par_chunks_exact(anchors))
         .try_for_each_init(
-            || Search::new(gram, anchors),
-            |search, (weights, products)| {
+            || ActiveSet::new(gram, anchors),
+            |active_set, (weights, products)| {
                 cancel.check()?;
-                search.run(products, weights);
+                active_set.run(products, weights);
                 Ok(())
             },
         )?;
     Ok(weights)
 }
 
-/// The search for one mixture after the other, with the memory that it uses again.
-struct Search<'a> {
+/// The active-set method for one point after the other, in memory that is reused.
+struct ActiveSet<'a> {
     gram: &'a [f64],
     anchors: usize,
-    /// Added to all products of anchors with each other, which changes nothing where weights add
-    /// up to one, and makes the products of anchors in general position positive definite.
+    /// Added to all products of anchors with each other. Where weights sum to one, this changes the
+    /// objective by a constant, and it makes the products of affinely independent anchors positive
+    /// definite.
     shift: f64,
     /// The anchors that have a weight, and their weights.
     support: Vec<usize>,
     weights: Vec<f64>,
     /// Rows of the Cholesky factor of the shifted products of the support.
     factor: Vec<Vec<f64>>,
-    slope: Vec<f64>,
+    gradient: Vec<f64>,
 }
 
-impl<'a> Search<'a> {
+impl<'a> ActiveSet<'a> {
     fn new(gram: &'a [f64], anchors: usize) -> Self {
         let largest = (0..anchors).map(|anchor| gram[anchor * (anchors + 1)]).fold(0.0, f64::max);
         Self {
@@ -62,7 +63,7 @@ impl<'a> Search<'a> {
             support: Vec::new(),
             weights: Vec::new(),
             factor: Vec::new(),
-            slope: vec![0.0; anchors],
+            gradient: vec![0.0; anchors],
         }
     }
 
@@ -74,17 +75,17 @@ impl<'a> Search<'a> {
             (0..self.anchors)
                 .map(|anchor| self.gram[anchor * (self.anchors + 1)] / 2.0 - products[anchor]),
         );
-        self.join(nearest);
+        self.add_to_support(nearest);
         self.weights[0] = 1.0;
-        // Every round lowers the distance, so that no support comes back; rounding errors might
-        // let one do so all the same.
+        // Every round lowers the distance, so no support occurs twice, apart from rounding errors:
+        // hence the limit.
         for _ in 0..4 * self.anchors {
-            let Some(next) = self.steepest(products) else { break };
-            // An anchor among the mixtures of the support has nothing to add.
-            if !self.join(next) {
+            let Some(next) = self.steepest_anchor(products) else { break };
+            // An anchor that is an affine combination of the support cannot lower the distance.
+            if !self.add_to_support(next) {
                 break;
             }
-            self.settle(products);
+            self.optimise_weights(products);
         }
         result.fill(0.0);
         for (&anchor, &weight) in self.support.iter().zip(&self.weights) {
@@ -92,26 +93,32 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The anchor that the distance falls towards fastest, unless it falls towards none.
-    fn steepest(&mut self, products: &[f64]) -> Option<usize> {
-        for (slope, product) in self.slope.iter_mut().zip(products) {
-            *slope = -product;
+    /// The anchor in whose direction the distance falls fastest; none at the minimum.
+    fn steepest_anchor(&mut self, products: &[f64]) -> Option<usize> {
+        for (gradient, product) in self.gradient.iter_mut().zip(products) {
+            *gradient = -product;
         }
         for (&anchor, &weight) in self.support.iter().zip(&self.weights) {
-            for (slope, product) in self.slope.iter_mut().zip(row(self.gram, anchor, self.anchors))
+            for (gradient, product) in
+                self.gradient.iter_mut().zip(row(self.gram, anchor, self.anchors))
             {
-                *slope += weight * product;
+                *gradient += weight * product;
             }
         }
-        let level: f64 =
-            self.support.iter().zip(&self.weights).map(|(&a, weight)| weight * self.slope[a]).sum();
-        let next = smallest(self.slope.iter().copied());
+        let level: f64 = self
+            .support
+            .iter()
+            .zip(&self.weights)
+            .map(|(&a, weight)| weight * self.gradient[a])
+            .sum();
+        let next = smallest(self.gradient.iter().copied());
         let size = self.shift + products.iter().fold(0.0, |size: f64, p| size.max(p.abs()));
-        (self.slope[next] < level - ROUNDING * size).then_some(next)
+        (self.gradient[next] < level - ROUNDING * size).then_some(next)
     }
 
-    /// Give an anchor a place in the support, with a weight of zero, if it is not a mixture of it.
-    fn join(&mut self, anchor: usize) -> bool {
+    /// Add an anchor to the support, with weight zero; false if it is an affine combination of the
+    /// support.
+    fn add_to_support(&mut self, anchor: usize) -> bool {
         let products = row(self.gram, anchor, self.anchors);
         let mut new: Vec<f64> = Vec::with_capacity(self.support.len() + 1);
         for (&other, row) in self.support.iter().zip(&self.factor) {
@@ -130,8 +137,8 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Move to the best weights of the support; anchors whose weights would be negative leave it.
-    fn settle(&mut self, products: &[f64]) {
+    /// Move to the best weights of the support, dropping anchors whose weights would be negative.
+    fn optimise_weights(&mut self, products: &[f64]) {
         loop {
             let best = self.best_weights(products);
             let step = best
@@ -151,7 +158,7 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The weights, negative ones too, that add up to one and whose mixture is nearest.
+    /// The best weights of the support that sum to one; they may be negative.
     fn best_weights(&self, products: &[f64]) -> Vec<f64> {
         let mut free: Vec<f64> = self.support.iter().map(|&anchor| products[anchor]).collect();
         let mut level = vec![1.0; self.support.len()];
@@ -162,22 +169,22 @@ impl<'a> Search<'a> {
         free.iter().zip(&level).map(|(free, level)| free + factor * level).collect()
     }
 
-    /// Solve the equations of the shifted products for a right side, in place.
+    /// Solve the linear system of the shifted products for a right-hand side, in index.
     fn solve(&self, values: &mut [f64]) {
-        for (place, row) in self.factor.iter().enumerate() {
-            let known: f64 = row[..place].iter().zip(&*values).map(|(a, b)| a * b).sum();
-            values[place] = (values[place] - known) / row[place];
+        for (index, row) in self.factor.iter().enumerate() {
+            let known: f64 = row[..index].iter().zip(&*values).map(|(a, b)| a * b).sum();
+            values[index] = (values[index] - known) / row[index];
         }
-        for (place, row) in self.factor.iter().enumerate().rev() {
-            values[place] /= row[place];
-            let value = values[place];
-            for (other, factor) in values[..place].iter_mut().zip(row) {
+        for (index, row) in self.factor.iter().enumerate().rev() {
+            values[index] /= row[index];
+            let value = values[index];
+            for (other, factor) in values[..index].iter_mut().zip(row) {
                 *other -= factor * value;
             }
         }
     }
 
-    /// Take the anchor out of the support that a step towards `best` has brought down to zero.
+    /// Drop the anchor whose weight a step towards `best` has reduced to zero.
     fn drop_smallest(&mut self, best: &[f64]) {
         let leaving = smallest(
             self.weights.iter().zip(best).map(
@@ -189,9 +196,9 @@ impl<'a> Search<'a> {
         let (support, weights) =
             (std::mem::take(&mut self.support), std::mem::take(&mut self.weights));
         self.factor.clear();
-        for (place, (anchor, weight)) in support.into_iter().zip(weights).enumerate() {
-            if place != leaving && self.join(anchor) {
-                *self.weights.last_mut().expect("an anchor has just joined") = weight;
+        for (index, (anchor, weight)) in support.into_iter().zip(weights).enumerate() {
+            if index != leaving && self.add_to_support(anchor) {
+                *self.weights.last_mut().expect("an anchor was just added") = weight;
             }
         }
     }
@@ -201,12 +208,12 @@ fn row(matrix: &[f64], number: usize, width: usize) -> &[f64] {
     &matrix[number * width..][..width]
 }
 
-/// The place of the smallest value, the first of several.
+/// The index of the smallest value, the first of several.
 fn smallest(values: impl Iterator<Item = f64>) -> usize {
     let mut best = (0, f64::INFINITY);
-    for (place, value) in values.enumerate() {
+    for (index, value) in values.enumerate() {
         if value < best.1 {
-            best = (place, value);
+            best = (index, value);
         }
     }
     best.0

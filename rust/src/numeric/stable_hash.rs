@@ -9,19 +9,19 @@ pub const fn combine(state: u64, value: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-/// The hash of some characters, which `kind` keeps apart from those of other kinds.
+/// The hash of some characters. Different values of `kind` give different hashes.
 pub fn hash_text(kind: u64, characters: impl IntoIterator<Item = char>) -> u64 {
     characters
         .into_iter()
         .fold(combine(0, kind), |state, character| combine(state, u64::from(u32::from(character))))
 }
 
-/// A hash that grows part by part.
+/// A hash that is computed value by value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key(u64);
 
 impl Key {
-    /// The hash of a number that tells kinds of features apart.
+    /// The hash of the number of a kind of features.
     pub const fn kind(kind: u64) -> Self {
         Self(combine(0, kind))
     }
@@ -31,18 +31,18 @@ impl Key {
         Self(hash_text(0, text.chars()))
     }
 
-    /// The hash of what was hashed so far and one part more.
-    pub const fn with(self, part: u64) -> Self {
-        // Rotated, so that two hashes mixed into each other depend on their order.
-        Self(combine(self.0.rotate_left(23), part))
+    /// The hash of this hash and a value.
+    pub const fn with(self, value: u64) -> Self {
+        // Rotated, so that the hash of two hashes depends on their order.
+        Self(combine(self.0.rotate_left(23), value))
     }
 
-    /// The hash of what was hashed so far and another hash.
+    /// The hash of this hash and another one.
     pub const fn and(self, other: Self) -> Self {
         self.with(other.0)
     }
 
-    /// The number by which a model knows the feature.
+    /// The number of the feature in a model.
     pub const fn feature(self) -> u32 {
         (self.0 >> 32) as u32
     }

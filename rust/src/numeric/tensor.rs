@@ -1,7 +1,7 @@
-//! Tensors of three dimensions, dense or sparse, as the rules of a latent grammar have them.
+//! Tensors of binary rules over latent states, dense or sparse.
 
-/// A rule's tensor: a row for each state of the parent, in which the states of the left and the
-/// right child are the rows and columns of a matrix.
+/// The tensor of a rule: a row for each state of the parent. Each row is a flattened matrix over the
+/// states of the left and the right child.
 #[derive(Debug, Clone, Copy)]
 pub enum Tensor<'a> {
     /// All values, row by row.
@@ -10,18 +10,18 @@ pub enum Tensor<'a> {
     Sparse(SparseTensor<'a>),
 }
 
-/// The stored values of a tensor, row by row.
+/// The stored values of a sparse tensor, row by row.
 #[derive(Debug, Clone, Copy)]
 pub struct SparseTensor<'a> {
-    /// The rows that have any.
+    /// The rows that have stored values.
     pub runs: &'a [Run],
-    /// The place of each value in the matrix of its row.
-    pub places: &'a [u32],
+    /// The column of each value: its index in the flattened matrix of its row.
+    pub columns: &'a [u32],
     /// The values.
     pub values: &'a [f32],
 }
 
-/// Stored values of one row.
+/// The run of stored values of one row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Run {
     /// Which row.
@@ -31,24 +31,24 @@ pub struct Run {
 }
 
 impl<'a> SparseTensor<'a> {
-    /// The rows that have any values, with the places and the values.
+    /// The rows that have stored values, with their columns and values.
     #[inline(always)]
     pub fn rows(self) -> impl Iterator<Item = (usize, &'a [u32], &'a [f32])> {
-        let (mut places, mut values) = (self.places, self.values);
+        let (mut columns, mut values) = (self.columns, self.values);
         self.runs.iter().map(move |run| {
-            let (own_places, own_values);
-            (own_places, places) = places.split_at(run.length as usize);
+            let (own_columns, own_values);
+            (own_columns, columns) = columns.split_at(run.length as usize);
             (own_values, values) = values.split_at(run.length as usize);
-            (run.row as usize, own_places, own_values)
+            (run.row as usize, own_columns, own_values)
         })
     }
 }
 
-/// The non-zero values of a tensor, in memory of their own.
+/// A sparse tensor that owns its values.
 #[derive(Debug, Clone, Default)]
 pub struct SparseValues {
     runs: Vec<Run>,
-    places: Vec<u32>,
+    columns: Vec<u32>,
     values: Vec<f32>,
 }
 
@@ -57,13 +57,13 @@ impl SparseValues {
     pub fn from_dense(tensor: &[f32], length: usize, count: usize) -> Self {
         let mut sparse = Self {
             runs: Vec::new(),
-            places: Vec::with_capacity(count),
+            columns: Vec::with_capacity(count),
             values: Vec::with_capacity(count),
         };
         for (row, values) in tensor.chunks_exact(length).enumerate() {
             let before = sparse.values.len();
-            for (place, &value) in values.iter().enumerate().filter(|entry| *entry.1 != 0.0) {
-                sparse.places.push(place as u32);
+            for (column, &value) in values.iter().enumerate().filter(|entry| *entry.1 != 0.0) {
+                sparse.columns.push(column as u32);
                 sparse.values.push(value);
             }
             let stored = sparse.values.len() - before;
@@ -74,9 +74,9 @@ impl SparseValues {
         sparse
     }
 
-    /// The same, borrowed.
+    /// The tensor, borrowed.
     #[inline(always)]
     pub fn tensor(&self) -> SparseTensor<'_> {
-        SparseTensor { runs: &self.runs, places: &self.places, values: &self.values }
+        SparseTensor { runs: &self.runs, columns: &self.columns, values: &self.values }
     }
 }

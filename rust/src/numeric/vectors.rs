@@ -1,8 +1,8 @@
-//! The inner loops of dense passes.
+//! The inner loops of dense passes: vector addition and scalar products.
 
 use std::ops::{AddAssign, Mul};
 
-/// The number of elements that are worked on at once.
+/// The number of elements of a SIMD vector.
 pub(crate) const LANES: usize = 8;
 
 /// `sums += factor * values`.
@@ -16,7 +16,7 @@ pub(crate) fn add_scaled(sums: &mut [f32], factor: f32, values: &[f32]) {
     }
 }
 
-/// The same on whole groups of elements, of any floating-point type.
+/// `sums += factor * values` on whole vectors of any floating-point type.
 #[inline(always)]
 pub(crate) fn add_scaled_lanes<T, const LANES: usize>(
     sums: &mut [[T; LANES]],
@@ -26,7 +26,7 @@ pub(crate) fn add_scaled_lanes<T, const LANES: usize>(
     T: Copy + AddAssign + Mul<Output = T>,
 {
     for (sum, value) in sums.iter_mut().zip(values) {
-        // On copies: the compiler then sees that nothing overlaps and uses vector instructions.
+        // With copies, the compiler knows that nothing overlaps and uses vector instructions.
         let (mut lanes, value) = (*sum, *value);
         for (lane, value) in lanes.iter_mut().zip(value) {
             *lane += factor * value;

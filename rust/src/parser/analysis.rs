@@ -1,32 +1,32 @@
-//! What is known of a sentence after parsing, with symbols replaced by the labels they write.
+//! The result of parsing a sentence, with symbols replaced by the labels they write.
 
 use super::{Options, Parser, Workspace};
 use crate::chart::marginals::LabelMarginals;
 use crate::decode::Derivation;
 
-/// The fallback level that gave the answer.
+/// The fallback level that the result comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Status {
-    /// The usual way.
+    /// Parsed without a fallback.
     Parsed = 0,
-    /// After pruning less.
+    /// Parsed with lower pruning thresholds.
     Loosened = 1,
-    /// After letting every word have every tag.
+    /// Parsed with smoothed emissions: every word may have every tag.
     Smoothed = 2,
-    /// No tree spans the sentence: the largest fragments side by side under a root.
+    /// No tree spans the sentence: the fewest fragments that cover it, under a root.
     Fragments = 3,
-    /// No latent model gave the sentence a probability: the answer of their backbone.
+    /// No latent model gave the sentence a probability: the tree of the backbone PCFG.
     Backbone = 4,
-    /// All latent models, linear ones, gave the sentence negative numbers for probabilities.
+    /// All latent models gave the sentence a negative value instead of a probability.
     Negative = 5,
-    /// Some of several latent models gave the sentence no probability: the answer of the others.
-    Fewer = 6,
-    /// After pruning more, so that the charts fit into the memory.
+    /// Some members of the ensemble gave the sentence no probability: the tree of the others.
+    FewerMembers = 6,
+    /// Parsed with higher pruning thresholds, so that the charts fit into memory.
     Tightened = 7,
 }
 
-/// A labelled span of a tree as it is written, with its posterior.
+/// A labelled span with its posterior.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Span {
     /// The label.
@@ -35,11 +35,11 @@ pub struct Span {
     pub start: u32,
     /// One past the last word.
     pub end: u32,
-    /// The probability that the sentence's tree has this labelled span.
+    /// The probability that the tree of the sentence has this labelled span.
     pub probability: f64,
 }
 
-/// A tree as it is written: labelled spans in pre-order, those of the words included.
+/// A tree as labelled spans in pre-order, with those of the preterminals.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WrittenTree {
     /// Parents before children, left before right.
@@ -48,10 +48,10 @@ pub struct WrittenTree {
     pub log_probability: f64,
 }
 
-/// What is known of a sentence after parsing.
+/// The result of parsing a sentence.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Analysis {
-    /// The fallback level that gave the answer.
+    /// The fallback level that the result comes from.
     pub status: Status,
     /// The log-probability of the sentence, minus infinity if no tree spans it.
     pub log_probability: f64,

@@ -1,10 +1,10 @@
-//! The passes over a sentence, within the memory that it may take.
+//! The pruning passes over a sentence, within a memory budget.
 //!
-//! Half of the memory is for the coarse pass, whose chart is as large as the sentence is long. A
-//! quarter is for the chart of the PCFG pass: where that becomes too large the coarse pass prunes
-//! more. The last quarter is for what latent passes and decoders keep about the items that are left:
-//! where these are too many, more of them are pruned. What depends on the grammar alone is not
-//! counted, nor are lists of several trees.
+//! Half of the budget is for the chart of the coarse pass, whose size depends only on the length of
+//! the sentence. A quarter is for the chart of the PCFG pass: if it becomes too large, the coarse
+//! pass prunes more. The last quarter is for the vectors of latent passes and the tables of decoders:
+//! if the remaining items are too many for it, more of them are pruned. Memory that depends on the
+//! grammar alone, and lists of k-best trees, are not counted.
 
 use super::{Decoder, Options, Parser, Workspace};
 use crate::cancel::{Cancel, Cancelled};
@@ -15,50 +15,52 @@ use crate::chart::{Cells, Chart};
 use crate::crf::CrfPass;
 use crate::grammar::SymbolId;
 
-/// What became of the passes.
+/// The result of the pruning passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Filled {
+pub(super) enum FillOutcome {
     /// Trees span the sentence.
     Spanned {
-        /// Whether more was pruned than asked for.
+        /// Whether thresholds were raised to save memory.
         tightened: bool,
     },
-    /// No tree does.
+    /// No tree spans the sentence.
     NotSpanned,
-    /// The charts do not fit into the memory, whatever is pruned.
+    /// The charts do not fit into memory, not even with the highest thresholds.
     TooLarge,
 }
 
-/// What a sentence may have in memory.
+/// The memory budget of a sentence.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Room {
-    /// The most items of the PCFG pass.
+pub(super) struct MemoryBudget {
+    /// The largest number of items of the PCFG pass.
     pub items: usize,
-    /// The bytes for what is left after pruning.
+    /// The number of bytes for latent passes and decoders.
     pub decoding: usize,
 }
 
-/// Bytes that posteriors of later models, mixtures of models and decoders take for each item, and a
-/// product of rule posteriors for each edge; what grows may take up twice as much as is in it.
+/// The bytes that posteriors of later models, mixtures of models and decoders take for each item.
 pub(super) const DECODING_BYTES: usize = 256;
+/// The bytes that a product of rule posteriors takes for each edge. A growing vector may have twice
+/// the capacity that it needs.
 const EDGE_BYTES: usize = 2 * size_of::<f64>();
 
-/// Thresholds are raised by this factor, from this one on, up to the last one.
+/// The factor by which thresholds are raised, and the lowest and the highest raised threshold.
 const TIGHTEN: f64 = 10.0;
-const LOWEST: f64 = 1e-6;
-const HIGHEST: f64 = 0.1;
+const LOWEST_RAISED: f64 = 1e-6;
+const HIGHEST_RAISED: f64 = 0.1;
 
-fn tighter(threshold: f64) -> Option<f64> {
-    let raised = (threshold * TIGHTEN).max(LOWEST);
-    (raised <= HIGHEST).then_some(raised)
+/// The next higher threshold, if there is one.
+fn raise(threshold: f64) -> Option<f64> {
+    let raised = (threshold * TIGHTEN).max(LOWEST_RAISED);
+    (raised <= HIGHEST_RAISED).then_some(raised)
 }
 
 impl Parser {
-    /// What a sentence of so many words may have; none if it is too long.
-    pub(super) fn room(&self, words: usize, memory: usize) -> Option<Room> {
-        // What cannot be cut is parsed in any case.
+    /// The budget of a sentence with this number of words; none if the sentence is too long.
+    pub(super) fn memory_budget(&self, words: usize, memory: usize) -> Option<MemoryBudget> {
+        // A single word cannot be split and is parsed in any case.
         if words == 1 {
-            return Some(Room { items: usize::MAX, decoding: usize::MAX });
+            return Some(MemoryBudget { items: usize::MAX, decoding: usize::MAX });
         }
         let quarter = memory / 4;
         let cells = Cells::new(words).count() * Chart::CELL_BYTES;
@@ -70,28 +72,29 @@ impl Parser {
         if coarse > memory / 2 || cells > items {
             return None;
         }
-        Some(Room { items: (items - cells) / Chart::ITEM_BYTES, decoding: quarter })
+        Some(MemoryBudget { items: (items - cells) / Chart::ITEM_BYTES, decoding: quarter })
     }
 
-    /// Run the passes and prune, more than asked for if the charts are too large otherwise, but for
-    /// what is to be kept in any case: cells and symbols in ascending order.
+    /// Run the passes and prune, with higher thresholds than asked for if the charts are too large
+    /// otherwise. The items `kept` are not pruned; they are given by cell and symbol, in ascending
+    /// order.
     pub(super) fn fill(
         &self,
         options: Options,
         kept: &[(usize, SymbolId)],
         workspace: &mut Workspace,
         cancel: &Cancel,
-    ) -> Result<Filled, Cancelled> {
-        let Some(room) = self.room(workspace.words.len(), options.memory) else {
-            return Ok(Filled::TooLarge);
+    ) -> Result<FillOutcome, Cancelled> {
+        let Some(budget) = self.memory_budget(workspace.words.len(), options.memory) else {
+            return Ok(FillOutcome::TooLarge);
         };
         let mut tightened = false;
         let mut threshold = options.coarse_threshold;
         loop {
-            let mut bounds = Bounds { items: room.items, ..Bounds::NONE };
+            let mut bounds = Bounds { max_items: budget.items, ..Bounds::NONE };
             if let (Some(grammar), Some(projection)) = (&self.coarse, self.grammar().projection()) {
                 if !self.run_coarse(grammar, threshold, workspace, cancel)? {
-                    return Ok(Filled::NotSpanned);
+                    return Ok(FillOutcome::NotSpanned);
                 }
                 bounds.mask = Some((workspace.coarse.mask(), projection));
             }
@@ -99,25 +102,25 @@ impl Parser {
             if pass.run(self.grammar(), words, bounds, options.threshold, chart, cancel)? {
                 break;
             }
-            match tighter(threshold) {
+            match raise(threshold) {
                 Some(raised) if self.coarse.is_some() => threshold = raised,
-                _ => return Ok(Filled::TooLarge),
+                _ => return Ok(FillOutcome::TooLarge),
             }
             tightened = true;
         }
         if workspace.chart.log_probability() == f64::NEG_INFINITY {
-            return Ok(Filled::NotSpanned);
+            return Ok(FillOutcome::NotSpanned);
         }
         let mut threshold = options.threshold;
         let keep = |cell, symbol| kept.binary_search(&(cell, symbol)).is_ok();
         workspace.chart.prune_unless(threshold, keep);
-        while self.decoding_bytes(options.decoder, &workspace.chart) > room.decoding {
-            let Some(raised) = tighter(threshold) else { return Ok(Filled::TooLarge) };
+        while self.decoding_bytes(options.decoder, &workspace.chart) > budget.decoding {
+            let Some(raised) = raise(threshold) else { return Ok(FillOutcome::TooLarge) };
             threshold = raised;
             workspace.chart.prune_unless(threshold, keep);
             tightened = true;
         }
-        Ok(Filled::Spanned { tightened })
+        Ok(FillOutcome::Spanned { tightened })
     }
 
     /// Run the coarse pass; false if no tree of the coarse grammar spans the sentence.
@@ -140,7 +143,8 @@ impl Parser {
         coarse.run(grammar, &classes[..words.len()], threshold, cancel)
     }
 
-    /// About how many bytes latent and CRF passes and decoders need for what is left of a chart.
+    /// The approximate number of bytes that latent and CRF passes and decoders need for the items of
+    /// a pruned chart.
     fn decoding_bytes(&self, decoder: Decoder, chart: &Chart) -> usize {
         let models = || self.grammars.iter().filter_map(|grammar| grammar.latent());
         let vectors = |item| {

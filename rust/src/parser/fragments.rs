@@ -1,4 +1,5 @@
-//! What to do where no tree spans a sentence, or where it is too long for one.
+//! The last fallback: fragments of sentences that no tree spans, and halves of sentences that are
+//! too long.
 
 use super::fill::DECODING_BYTES;
 use super::{Analysis, Options, Parser, Sentence, Span, Status, Workspace, WrittenTree};
@@ -7,12 +8,12 @@ use crate::chart::pcfg::Bounds;
 use crate::decode::{Derivation, PackedForest, Viterbi, cover};
 use crate::grammar::SymbolId;
 
-/// Fragments wider than this are not looked for: without a tree that spans the sentence nothing
-/// prunes the chart, and its cost grows with the cube of the width.
-const WIDEST_FRAGMENT: usize = 15;
+/// The largest number of words of a fragment. Without a tree that spans the sentence the chart
+/// cannot be pruned by posterior, and its cost grows with the cube of the width.
+const MAX_FRAGMENT_WIDTH: usize = 15;
 
 impl Parser {
-    /// The fewest fragments that cover the sentence, under the label of the commonest root.
+    /// The fewest fragments that cover the sentence, under the label of the most frequent root.
     pub(super) fn join_fragments(
         &self,
         memory: usize,
@@ -20,13 +21,14 @@ impl Parser {
         cancel: &Cancel,
     ) -> Result<Analysis, Cancelled> {
         let Workspace { words, pass, chart, best, .. } = workspace;
-        let room = self.room(words.len(), memory);
-        let most = room.map_or(0, |room| room.items.min(room.decoding / DECODING_BYTES));
-        let mut bounds = Bounds { mask: None, widest: WIDEST_FRAGMENT, items: most };
+        let budget = self.memory_budget(words.len(), memory);
+        let max_items =
+            budget.map_or(0, |budget| budget.items.min(budget.decoding / DECODING_BYTES));
+        let mut bounds = Bounds { mask: None, max_width: MAX_FRAGMENT_WIDTH, max_items };
         while !pass.run(self.grammar(), words, bounds, 0.0, chart, cancel)? {
-            bounds.widest /= 2;
-            if bounds.widest <= 1 {
-                bounds = Bounds { widest: 1, ..Bounds::NONE };
+            bounds.max_width /= 2;
+            if bounds.max_width <= 1 {
+                bounds = Bounds { max_width: 1, ..Bounds::NONE };
             }
         }
         let forest = PackedForest { grammar: self.grammar(), chart, words };
@@ -40,8 +42,9 @@ impl Parser {
         Ok(self.under_root(tree.spans, workspace.words.len(), Vec::new()))
     }
 
-    /// Parse either half of a sentence that is too long to be parsed as a whole.
-    pub(super) fn join_halves(
+    /// Parse both halves of a sentence that is too long to be parsed as a whole, and join their
+    /// trees under the label of the most frequent root.
+    pub(super) fn parse_halves(
         &self,
         sentence: Sentence<'_>,
         options: Options,
@@ -56,8 +59,8 @@ impl Parser {
             let shift =
                 |span: Span| Span { start: span.start + first, end: span.end + first, ..span };
             let own = analysis.trees.into_iter().next().map_or(Vec::new(), |tree| tree.spans);
-            // The root is written once, above both; a word is written in any case.
-            let is_root = own.first().map(|span| &span.label) == self.commonest_root();
+            // The root is written once, above both halves. A one-word tree is kept in any case.
+            let is_root = own.first().map(|span| &span.label) == self.most_frequent_root();
             let skipped = usize::from(is_root && own.len() > 1);
             spans.extend(own.into_iter().skip(skipped).map(shift));
             marginals.extend(analysis.marginals.into_iter().map(shift));
@@ -65,9 +68,9 @@ impl Parser {
         Ok(self.under_root(spans, sentence.tokens.len(), marginals))
     }
 
-    /// Pieces side by side under the label of the commonest root.
+    /// Trees side by side under the label of the most frequent root.
     fn under_root(&self, mut spans: Vec<Span>, words: usize, marginals: Vec<Span>) -> Analysis {
-        if let Some(&label) = self.commonest_root() {
+        if let Some(&label) = self.most_frequent_root() {
             spans.insert(0, Span { label, start: 0, end: words as u32, probability: 0.0 });
         }
         Analysis {
@@ -78,12 +81,12 @@ impl Parser {
         }
     }
 
-    fn commonest_root(&self) -> Option<&u32> {
+    fn most_frequent_root(&self) -> Option<&u32> {
         let roots = self.grammar().rules().roots();
-        let commonest = (0..roots.len() as u32)
+        let most_frequent = (0..roots.len() as u32)
             .map(SymbolId)
             .filter(|&symbol| !self.grammar().output().labels(symbol).is_empty())
             .max_by(|a, b| roots[a.index()].total_cmp(&roots[b.index()]).then(b.cmp(a)))?;
-        self.grammar().output().labels(commonest).first()
+        self.grammar().output().labels(most_frequent).first()
     }
 }

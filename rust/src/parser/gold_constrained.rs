@@ -1,10 +1,10 @@
-//! Gold-constrained charts: pruned charts that keep all nodes of a given tree, for learning from it.
+//! Gold-constrained charts: pruned charts that keep all nodes of a given tree, for training on it.
 
 use std::sync::Arc;
 
 use rayon::prelude::*;
 
-use super::fill::Filled;
+use super::fill::FillOutcome;
 use super::{Options, Parser, Workspace};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::edges::EdgeFinder;
@@ -17,9 +17,9 @@ use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
 /// A sentence with its gold tree.
 #[derive(Debug, Clone)]
 pub struct GoldTree {
-    /// The words as the grammar knows them.
+    /// The words by their ids in the lexicon.
     pub tokens: Vec<Token>,
-    /// The words as features see them.
+    /// The attributes of the words that features read.
     pub sentence: Vec<TokenAttributes>,
     /// The nodes of the tree.
     pub nodes: Vec<Node>,
@@ -28,17 +28,17 @@ pub struct GoldTree {
 /// Why trees could not be made into training examples.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TrainingError {
-    /// The grammar does not go with features.
+    /// The grammar cannot be used with a CRF.
     #[error(transparent)]
     Grammar(#[from] GrammarError),
-    /// The caller wanted to stop.
+    /// The caller asked to stop.
     #[error(transparent)]
     Cancelled(#[from] Cancelled),
 }
 
 /// The gold-constrained charts of trees as training examples of a CRF, computed on the threads of
-/// the current rayon pool. The grammar must fit the model. Trees that the grammar cannot build, or
-/// not within the coarse threshold, are left out.
+/// the current rayon pool. The grammar must fit the model. Trees that the grammar cannot derive, or
+/// that the coarse pass prunes, are left out.
 pub fn crf_examples(
     model: &CrfModel,
     grammar: &Arc<Grammar>,
@@ -60,7 +60,7 @@ pub fn crf_examples(
 
 impl Parser {
     /// The pruned chart of a sentence with all nodes of its gold tree; none if the grammar cannot
-    /// build the tree, or the coarse pass pruned a part of it.
+    /// derive the tree, or the coarse pass pruned some of its nodes.
     pub fn gold_constrained(
         &self,
         tokens: &[Token],
@@ -75,12 +75,12 @@ impl Parser {
             nodes.iter().map(|node| (cell(node), node.symbol)).collect();
         kept.sort_unstable();
         self.grammar().emissions().lookup_all(tokens, false, &mut workspace.words);
-        let Filled::Spanned { .. } = self.fill(options, &kept, workspace, cancel)? else {
+        let FillOutcome::Spanned { .. } = self.fill(options, &kept, workspace, cancel)? else {
             return Ok(None);
         };
         let chart = &workspace.chart;
         let is_gold = tree_items(chart, nodes);
-        // All nodes may be in the chart, but joined by other rules than those of the tree.
+        // All nodes may be in the chart although the grammar lacks some rules of the tree.
         let mut rules = 0;
         let mut finder = EdgeFinder::default();
         for node in nodes {
@@ -102,8 +102,8 @@ pub(super) fn tree_items(chart: &Chart, nodes: &[Node]) -> Vec<bool> {
     let mut is_node = vec![false; chart.len()];
     for node in nodes {
         let items = chart.items(chart.cells().index(node.start as usize, node.end as usize));
-        if let Ok(place) = chart.symbols(items.clone()).binary_search(&node.symbol) {
-            is_node[items.start + place] = true;
+        if let Ok(offset) = chart.symbols(items.clone()).binary_search(&node.symbol) {
+            is_node[items.start + offset] = true;
         }
     }
     is_node

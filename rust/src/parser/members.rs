@@ -4,14 +4,14 @@
 use super::gold_constrained::tree_items;
 use super::{Combine, Decoder, Options, Parser, Sentence, Status, Workspace};
 use crate::cancel::{Cancel, Cancelled};
-use crate::chart::latent::Answer;
+use crate::chart::latent::LatentOutcome;
 use crate::chart::mixture::log_mean;
 use crate::decode::{Derivation, latent_log_probability};
 
 impl Parser {
     /// Run the pass of the CRF, or the latent passes of the members if they have latent states, and
-    /// give the chart the combined posteriors. Members that give the sentence no probability, or a
-    /// negative one where others do not, are left out.
+    /// set the posteriors of the chart to the combined ones. Members that give the sentence no
+    /// probability, or a negative value where other members give a probability, are left out.
     pub(super) fn latent_pass(
         &self,
         sentence: Sentence<'_>,
@@ -24,26 +24,26 @@ impl Parser {
         if let Some(model) = &self.crf {
             let Workspace { words, chart, crf: pass, .. } = workspace;
             pass.run(self.grammar(), model, sentence.attributes, words, chart, cancel)?;
-            // Trees have probabilities given the sentence, which is certain then.
+            // A CRF models trees given the sentence, so the sentence has probability one.
             chart.set_posteriors(0.0, |item| pass.posterior(item));
             return Ok(status);
         }
         if self.grammar().latent().is_none() {
             return Ok(status);
         }
-        let mut best = Answer::None;
+        let mut best = LatentOutcome::NoProbability;
         for (number, grammar) in self.grammars.iter().enumerate() {
             let Some(latent) = grammar.latent() else { continue };
             let Workspace { member_words: words, chart, latent: pass, mixture, rules, .. } =
                 workspace;
             grammar.emissions().lookup_all(sentence.tokens, smoothed, words);
-            let answer = pass.run(grammar, latent, sentence.tokens, words, chart, cancel)?;
-            if answer == Answer::None || answer < best {
+            let outcome = pass.run(grammar, latent, sentence.tokens, words, chart, cancel)?;
+            if outcome == LatentOutcome::NoProbability || outcome < best {
                 continue;
             }
-            let first = answer > best;
+            let first = outcome > best;
             if first {
-                best = answer;
+                best = outcome;
                 mixture.clear();
             }
             mixture.add(number, chart);
@@ -59,18 +59,18 @@ impl Parser {
         }
         let Workspace { chart, mixture, .. } = workspace;
         match (best, options.combine) {
-            (Answer::None, _) => return Ok(Status::Backbone),
+            (LatentOutcome::NoProbability, _) => return Ok(Status::Backbone),
             (_, Combine::Posteriors) => mixture.set_means(chart),
             (_, Combine::Trees) => mixture.set_tree_fractions(chart),
         }
         Ok(match best {
-            Answer::Negative => Status::Negative,
-            _ if mixture.members().len() < self.grammars.len() => Status::Fewer,
+            LatentOutcome::Negative => Status::Negative,
+            _ if mixture.members().len() < self.grammars.len() => Status::FewerMembers,
             _ => status,
         })
     }
 
-    /// Find the best tree of the model that was added to the mixture last.
+    /// Add the best tree of the member that was added to the mixture last.
     fn add_tree(
         &self,
         decoder: Decoder,
@@ -81,14 +81,15 @@ impl Parser {
         let Workspace { chart, mixture, .. } = workspace;
         for node in trees.iter().flatten().flat_map(|tree| &tree.nodes) {
             let items = chart.items(chart.cells().index(node.start as usize, node.end as usize));
-            let place = chart.symbols(items.clone()).partition_point(|&other| other < node.symbol);
-            mixture.add_to_tree(items.start + place);
+            let offset = chart.symbols(items.clone()).partition_point(|&other| other < node.symbol);
+            mixture.add_to_tree(items.start + offset);
         }
         Ok(())
     }
 
-    /// Give trees, and the chart they were found in, the probabilities of the mixture.
-    pub(super) fn weigh(
+    /// Set the log-probabilities of trees, and the posteriors of the chart they were found in, to
+    /// those of the mixture or the CRF.
+    pub(super) fn set_tree_probabilities(
         &self,
         sentence: Sentence<'_>,
         smoothed: bool,

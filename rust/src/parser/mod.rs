@@ -1,6 +1,9 @@
-//! From a sentence to its analysis: passes, decoding, and what to do when nothing spans it.
+//! The parser: coarse-to-fine passes, decoding, and fallbacks where no tree spans a sentence.
 //!
-//! Several grammars may parse as an ensemble, over one chart that the first of them prunes.
+//! [`Parser::analyze`] tries the fallback levels of [`Status`] in turn. `fill` runs the pruning
+//! passes within a memory budget, `members` the latent or CRF passes, and `fragments` parses what no
+//! tree spans. Several grammars may parse as an ensemble, over one chart that the first of them
+//! prunes. `gold_constrained` fills the charts from which a CRF is trained.
 
 mod analysis;
 mod fill;
@@ -9,7 +12,7 @@ mod gold_constrained;
 mod members;
 
 pub use analysis::{Analysis, Span, Status, WrittenTree};
-use fill::Filled;
+use fill::FillOutcome;
 pub use gold_constrained::{GoldTree, TrainingError, crf_examples};
 
 use std::sync::Arc;
@@ -34,11 +37,11 @@ use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
 /// What is maximised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Decoder {
-    /// The expected number of right nodes of the binary tree.
+    /// The expected number of correct nodes of the binary tree.
     MaxRecall,
     /// The expected F1 of labelled brackets.
     MaxF1,
-    /// The product of the posteriors of rules.
+    /// The product of the posteriors of anchored rules.
     MaxRule,
     /// The probability of the tree.
     Viterbi,
@@ -64,7 +67,8 @@ pub struct Options {
     pub coarse_threshold: f64,
     /// Posteriors below which symbols are dropped before decoding.
     pub threshold: f64,
-    /// The number of bytes that the charts of a sentence may take; see [`fill`].
+    /// The number of bytes that the charts of a sentence may take. Where they need more, more is
+    /// pruned, or the sentence is split.
     pub memory: usize,
     /// The number of trees that are wanted.
     pub candidates: usize,
@@ -72,10 +76,10 @@ pub struct Options {
     pub marginals: bool,
 }
 
-/// By which factor thresholds are lowered at the second fallback level.
+/// The factor by which thresholds are lowered at the second fallback level.
 const LOOSEN: f64 = 1e-3;
 
-/// The number of derivations to look at for each tree that is wanted, before giving up.
+/// The largest number of derivations that are ranked for each tree that is wanted.
 const DERIVATIONS_PER_TREE: usize = 20;
 
 /// Grammars and what is precomputed from them; shared by threads.
@@ -90,18 +94,18 @@ pub struct Parser {
 /// A sentence, which must not be empty.
 #[derive(Debug, Clone, Copy)]
 pub struct Sentence<'a> {
-    /// Its words as grammars know them.
+    /// The words and tags by their ids in the lexicon.
     pub tokens: &'a [Token],
-    /// Its words as features see them, for a parser that has any.
+    /// The attributes of the words that features read, for a parser with a CRF; otherwise empty.
     pub attributes: &'a [TokenAttributes],
 }
 
 impl Sentence<'_> {
-    /// The words before a place and those from there on.
-    fn split_at(self, place: usize) -> (Self, Self) {
-        let (tokens, other_tokens) = self.tokens.split_at(place);
+    /// The words before a position and those from there on.
+    fn split_at(self, position: usize) -> (Self, Self) {
+        let (tokens, other_tokens) = self.tokens.split_at(position);
         let (attributes, other_attributes) =
-            self.attributes.split_at(place.min(self.attributes.len()));
+            self.attributes.split_at(position.min(self.attributes.len()));
         (Self { tokens, attributes }, Self { tokens: other_tokens, attributes: other_attributes })
     }
 }
@@ -116,7 +120,7 @@ impl<'a> From<&'a [Token]> for Sentence<'a> {
 #[derive(Debug, Default)]
 pub struct Workspace {
     words: Vec<Vec<(SymbolId, f64)>>,
-    /// The words as one of several grammars knows them.
+    /// The emission probabilities under one member of an ensemble.
     member_words: Vec<Vec<(SymbolId, f64)>>,
     classes: Vec<Vec<(SymbolId, f64)>>,
     coarse: CoarseChart,
@@ -146,8 +150,8 @@ impl Parser {
         Ok(self)
     }
 
-    /// Weigh the trees of the grammar, which must have neither latent states nor unary rules, by
-    /// features of the sentence.
+    /// Score the trees of the grammar, which must have neither latent states nor unary rules, by a
+    /// CRF.
     pub fn with_crf(mut self, model: Arc<CrfModel>) -> Result<Self, GrammarError> {
         model.check_grammar(self.grammar())?;
         self.crf = Some(model);
@@ -159,8 +163,8 @@ impl Parser {
         &self.grammars[0]
     }
 
-    /// Parse many sentences on the threads of the current rayon pool; answers are in the order
-    /// of the sentences and do not depend on the number of threads.
+    /// Parse many sentences on the threads of the current rayon pool. Results are in the order of
+    /// the sentences and do not depend on the number of threads.
     pub fn analyze_all(
         &self,
         sentences: &[Sentence<'_>],
@@ -197,23 +201,23 @@ impl Parser {
         let exact = options.coarse_threshold == 0.0 && options.threshold == 0.0;
         let tags_alone = sentence.tokens.iter().all(|token| matches!(token, Token::Tag(_)));
         for (status, options, smoothed) in levels {
-            // A level that would repeat the one before it.
+            // Skip a level that would repeat the one before it.
             if status == Status::Loosened && exact || status == Status::Smoothed && tags_alone {
                 continue;
             }
             self.grammar().emissions().lookup_all(sentence.tokens, smoothed, &mut workspace.words);
             let status = match self.fill(options, &[], workspace, cancel)? {
-                Filled::Spanned { tightened: false } => status,
-                Filled::Spanned { tightened: true } => Status::Tightened,
-                Filled::NotSpanned => continue,
-                Filled::TooLarge => {
-                    return self.join_halves(sentence, asked, workspace, cancel);
+                FillOutcome::Spanned { tightened: false } => status,
+                FillOutcome::Spanned { tightened: true } => Status::Tightened,
+                FillOutcome::NotSpanned => continue,
+                FillOutcome::TooLarge => {
+                    return self.parse_halves(sentence, asked, workspace, cancel);
                 }
             };
             let level = (status, smoothed);
             let status = self.latent_pass(sentence, level, options, workspace, cancel)?;
             let decoder = match (options.combine, options.decoder) {
-                // What trees have in common is nodes, not rules.
+                // The trees of the members give fractions of nodes, not posteriors of rules.
                 (Combine::Trees, Decoder::MaxRule) if !workspace.mixture.members().is_empty() => {
                     Decoder::MaxRecall
                 }
@@ -221,14 +225,20 @@ impl Parser {
             };
             let found = self.decode(decoder, options.candidates, workspace, cancel)?;
             if let Some(mut trees) = found {
-                self.weigh(sentence, smoothed, options.combine, &mut trees, workspace);
+                self.set_tree_probabilities(
+                    sentence,
+                    smoothed,
+                    options.combine,
+                    &mut trees,
+                    workspace,
+                );
                 return Ok(self.finish(status, trees, options, workspace));
             }
         }
         self.join_fragments(options.memory, workspace, cancel)
     }
 
-    /// The best trees of the chart, or none if pruning broke all of them.
+    /// The best trees of the chart; none if every tree has lost a node to pruning.
     fn decode(
         &self,
         decoder: Decoder,
@@ -280,7 +290,7 @@ fn maximise<O: Objective>(
     for rank in 0..candidates.saturating_mul(DERIVATIONS_PER_TREE) {
         cancel.check()?;
         let Some((_, tree)) = ranked.tree(rank) else { break };
-        // Derivations that differ in annotations alone are one tree.
+        // Derivations that differ in annotations only are the same tree.
         if written.insert(brackets(forest.grammar, &tree)) {
             trees.push(tree);
             if trees.len() == candidates {
@@ -291,7 +301,7 @@ fn maximise<O: Objective>(
     Ok((!trees.is_empty()).then_some(trees))
 }
 
-/// What a derivation looks like when it is written.
+/// The labelled brackets of a derivation.
 fn brackets(grammar: &Grammar, tree: &Derivation) -> Vec<(u32, u32, u32)> {
     let labels = |node: &Node| grammar.output().labels(node.symbol).iter();
     tree.nodes

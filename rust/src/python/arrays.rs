@@ -1,4 +1,4 @@
-//! Arrays from Python, checked on arrival; every error names the argument.
+//! Checks of arrays from Python; every error names the argument.
 
 use numpy::ndarray::Dimension;
 use numpy::{Element, IntoPyArray, PyArray1, PyReadonlyArray};
@@ -31,7 +31,7 @@ pub(super) fn check_shape(
     ))
 }
 
-/// Check that ids are below the number of things they are ids of.
+/// Check that ids are below `count`.
 pub(super) fn check_ids<'a>(
     argument: &str,
     ids: impl IntoIterator<Item = &'a u32>,
@@ -53,8 +53,9 @@ pub(super) enum Runs {
     NonEmpty,
 }
 
-/// Offsets that cut a column of `length` elements into consecutive runs: run `i` reaches from
-/// offset `i` up to, but not including, offset `i + 1`. They start at 0 and end at `length`.
+/// Check and convert offsets that split a column of `length` elements into consecutive runs. Run `i`
+/// is from offset `i` up to, but not including, offset `i + 1`. Offsets start at 0 and end at
+/// `length`.
 pub(super) fn offsets_in<T: Copy>(
     argument: &str,
     values: &[T],
@@ -95,7 +96,7 @@ where
     }
 }
 
-/// Offsets as Python gets them.
+/// Offsets as a NumPy array.
 pub(super) fn offsets_out<'py>(py: Python<'py>, offsets: &[usize]) -> Bound<'py, PyArray1<i64>> {
     offsets.iter().map(|offset| *offset as i64).collect::<Vec<_>>().into_pyarray(py)
 }

@@ -1,4 +1,4 @@
-//! Conditional random fields over trees: their weights, and learning them.
+//! Bindings of conditional random fields: models and training.
 
 use std::sync::{Arc, Mutex};
 
@@ -18,7 +18,7 @@ use crate::decode::Node;
 use crate::grammar::{Grammar, SymbolId, Token};
 use crate::parser::{Combine, Decoder, GoldTree, Options, TrainingError, crf_examples};
 
-/// The weights of a conditional random field, and what is needed to find features.
+/// The weights of a conditional random field, with the vocabulary and the labels of its features.
 #[pyclass(name = "CRFModel", module = "lpcfg._core", frozen)]
 pub(super) struct PyCrfModel(pub(super) Arc<CrfModel>);
 
@@ -62,7 +62,7 @@ impl PyCrfModel {
     }
 }
 
-/// The hashes of frequent words and suffixes, given words with the numbers of their uses.
+/// The hashes of frequent words and suffixes, given words and their counts.
 #[pyfunction]
 fn crf_vocabulary<'py>(
     py: Python<'py>,
@@ -91,8 +91,8 @@ impl IntoPyErr for TrainingError {
     }
 }
 
-/// Learns the weights of a conditional random field. Several threads of Python may share it: each
-/// call waits until the one before it has ended.
+/// Trains the weights of a conditional random field. Several Python threads may share it: each call
+/// waits until the one before it has ended.
 #[pyclass(name = "CRFTrainer", module = "lpcfg._core", frozen)]
 struct PyCrfTrainer {
     trainer: Mutex<Trainer>,
@@ -110,8 +110,8 @@ impl PyCrfTrainer {
         })
     }
 
-    /// Prepare to learn from trees, pruned by a grammar: `word_column` has the number of each token's
-    /// word among `spellings`, `emissions` what it is to the grammar.
+    /// Add training trees, whose charts a grammar prunes. `word_column` has the number of each
+    /// token's word among `spellings`; `emissions` has its id in the lexicon of the grammar.
     #[pyo3(signature = (
         grammar, *, spellings, word_column, emissions, word_offsets, symbols, starts, ends,
         tree_offsets, coarse_threshold, threshold
@@ -165,12 +165,13 @@ impl PyCrfTrainer {
         })
     }
 
-    /// How many sentences there are to learn from.
+    /// The number of training sentences.
     fn __len__(&self, py: Python<'_>) -> PyResult<usize> {
         enter(py, |cancel| Ok::<_, Failure>(lock(&self.trainer, cancel)?.len()))
     }
 
-    /// Learn from sentences in the given order; returns the sum of their trees' log-probabilities.
+    /// Train on sentences in the given order; returns the sum of the log-probabilities of their
+    /// trees.
     #[pyo3(signature = (order, *, learning_rate, initial_accumulator, penalty, batch))]
     fn run(
         &self,
@@ -189,7 +190,7 @@ impl PyCrfTrainer {
             let known = |row: &i64| usize::try_from(*row).ok().filter(|&row| row < sentences);
             let order: Vec<usize> =
                 order.iter().map(known).collect::<Option<_>>().ok_or_else(|| {
-                    let message = format!("order has numbers that are out of range of {sentences}");
+                    let message = format!("order must have sentence numbers below {sentences}");
                     ArgumentError::new("order", message)
                 })?;
             let log_probability = self.pool.install(|| trainer.run(&order, steps, cancel))?;
@@ -219,7 +220,7 @@ struct TreesIn<'a> {
 }
 
 impl TreesIn<'_> {
-    /// Cut the columns into trees, after a check of all numbers.
+    /// Check the columns and split them into trees.
     fn gold_trees(
         &self,
         grammar: &Grammar,
@@ -259,7 +260,7 @@ impl TreesIn<'_> {
             .collect()
     }
 
-    /// A node of a sentence of so many words.
+    /// A node of a sentence with this number of words.
     fn node(&self, node: usize, length: usize) -> Result<Node, ArgumentError> {
         let (start, end) = (self.starts[node], self.ends[node]);
         match (u32::try_from(start), u32::try_from(end)) {

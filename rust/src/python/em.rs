@@ -1,4 +1,4 @@
-//! Expectations over latent states, given trees.
+//! Bindings of the E-step of EM: expectations over latent states, given trees.
 
 use numpy::{
     IntoPyArray, PyArray1, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
@@ -29,7 +29,7 @@ struct ParametersIn<'py>(
     PyReadonlyArray1<'py, f32>,
 );
 
-/// Trees indexed for expectations, with a pool of threads.
+/// Trees indexed for the E-step, with a pool of threads.
 #[pyclass(name = "LatentTrees", module = "lpcfg._core", frozen)]
 struct PyLatentTrees {
     trees: LatentTrees,
@@ -37,7 +37,7 @@ struct PyLatentTrees {
 }
 
 impl PyLatentTrees {
-    /// Compute the vectors of all nodes, and `use_them`.
+    /// Compute the vectors of all nodes, and call `use_them` with them.
     fn with_vectors<T: Send>(
         &self,
         py: Python<'_>,
@@ -135,7 +135,7 @@ impl PyLatentTrees {
         Ok(posteriors.into_pyarray(py))
     }
 
-    /// What would be lost by merging neighbouring states; see `lpcfg.estimators.em.split_merge`.
+    /// The losses of merging neighbouring states; see `lpcfg.estimators.em.split_merge`.
     fn merge_losses<'py>(
         &self,
         py: Python<'py>,

@@ -1,4 +1,4 @@
-//! The one gateway from Python into long-running core code.
+//! The entry from Python into core code that may run long.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -10,14 +10,14 @@ use pyo3::prelude::*;
 use super::errors::{Exception, Failure};
 use crate::cancel::Cancel;
 
-/// How long Ctrl-C may go unnoticed.
+/// The time between two checks for signals such as Ctrl-C.
 const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// How often a thread that waits for a lock asks again.
+/// The time between two attempts to take a lock.
 const LOCK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Run `work` without the interpreter lock, on a thread of its own, while this one watches for
-/// signals; a signal raises the cancel flag, waits for `work` to notice, and is re-raised.
+/// Run `work` on a new thread and without the interpreter lock, while this thread checks for signals.
+/// On a signal, set the cancel flag, wait until `work` has stopped, and raise the exception.
 pub(super) fn enter<T, E, F>(py: Python<'_>, work: F) -> PyResult<T>
 where
     T: Send,
@@ -32,7 +32,7 @@ where
             let cancel = &cancel;
             scope.spawn(move || {
                 let outcome = catch_unwind(AssertUnwindSafe(|| work(cancel)));
-                // The receiver lives until this arrives.
+                // Cannot fail: the receiver lives until it has received this.
                 let _ = sender.send(outcome);
             });
             loop {
@@ -67,10 +67,10 @@ where
     }
 }
 
-/// Lock what several Python threads may use, until `cancel` is raised.
+/// Take a lock that several Python threads may compete for. Fails if `cancel` is set meanwhile.
 ///
-/// Call it inside [`enter`] only. A thread that waited for the lock while it held the interpreter
-/// lock would keep the thread that has it from ever returning to Python.
+/// Call this only inside [`enter`]. A thread that waits for this lock while it holds the interpreter
+/// lock could block forever the thread that has the lock and needs the interpreter.
 pub(super) fn lock<'a, T>(
     mutex: &'a Mutex<T>,
     cancel: &Cancel,

@@ -33,7 +33,7 @@ impl Exception {
         self.about(py, message, |_| Ok(()))
     }
 
-    /// The same, with the attributes that `describe` sets: what the message is about.
+    /// An exception with attributes, set by `describe`, that say what the message is about.
     pub(super) fn about<'py>(
         self,
         py: Python<'py>,
@@ -53,7 +53,7 @@ impl Exception {
     }
 }
 
-/// What a core error becomes in Python.
+/// Conversion of a core error to a Python exception.
 pub(super) trait IntoPyErr {
     fn into_py_err(self, py: Python<'_>) -> PyErr;
 }
@@ -90,7 +90,7 @@ impl From<ArgumentError> for PyErr {
     }
 }
 
-/// Any error on its way to Python, where the interpreter lock is not held yet.
+/// Any error, to be converted to a Python exception once the interpreter lock is held.
 pub(super) struct Failure(Box<dyn FnOnce(Python<'_>) -> PyErr + Send>);
 
 impl Failure {

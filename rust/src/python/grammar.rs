@@ -1,4 +1,4 @@
-//! Grammars.
+//! Bindings of grammars.
 
 use std::sync::Arc;
 
@@ -78,7 +78,13 @@ impl PyGrammar {
                 Some((elements("coarse", map)?, elements("weights", weights)?))
             }
             (None, None) => None,
-            _ => return Err(ArgumentError::new("coarse", "coarse and weights go together").into()),
+            _ => {
+                return Err(ArgumentError::new(
+                    "coarse",
+                    "coarse and weights must be given together",
+                )
+                .into());
+            }
         };
         let latent = latent.as_ref().map(LatentIn::copy).transpose()?;
         enter(py, |_| {
@@ -125,7 +131,7 @@ struct LatentIn<'py> {
 }
 
 impl LatentIn<'_> {
-    /// How to copy the arrays, which needs no interpreter lock.
+    /// A function that copies the arrays and needs no interpreter lock.
     fn copy(&self) -> Result<impl FnOnce() -> LatentArrays + Send + '_, ArgumentError> {
         let states = elements("states", &self.states)?;
         let roots = elements("roots", &self.roots)?;

@@ -1,7 +1,8 @@
-//! The border to Python, and the only code that knows it: the extension module `lpcfg._core`.
+//! The border to Python: the extension module `lpcfg._core`. No other module uses PyO3 or NumPy.
 //!
-//! Each file binds the module of the core that has its name. All of them go through [`enter`], which releases the
-//! interpreter lock, turns errors and panics into exceptions and lets Ctrl-C stop the work.
+//! Each file has the bindings of the core module of the same name. All of them go through [`enter`],
+//! which releases the interpreter lock, turns errors and panics into exceptions, and lets Ctrl-C
+//! stop the work. `arrays`, `errors` and `threads` are shared.
 
 mod arrays;
 mod crf;

@@ -1,4 +1,4 @@
-//! Model files as Python objects, whose arrays borrow from the memory map.
+//! Bindings of model files, whose arrays borrow from the memory map.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(write_model_file, module)?)
 }
 
-/// Evaluate an expression with `$rust` standing for the Rust type that a run-time type names.
+/// Evaluate an expression in which `$rust` is the Rust type of an [`ElementType`].
 macro_rules! with_type {
     ($element_type:expr, $rust:ident => $body:expr) => {
         match $element_type {
@@ -175,7 +175,7 @@ fn model_file_bytes<'py>(
 
 type Borrowed<'py> = Vec<(String, Box<dyn Viewable + 'py>)>;
 
-/// Borrow all arrays for as long as they are written; `path` is where they are written to.
+/// Borrow all arrays while they are written; errors name `path`.
 fn borrow_all<'py>(arrays: &Bound<'py, PyDict>, path: &Path) -> PyResult<Borrowed<'py>> {
     let py = arrays.py();
     let mut borrowed: Borrowed<'py> = Vec::with_capacity(arrays.len());
@@ -237,8 +237,8 @@ fn element_type(array: &Bound<'_, PyUntypedArray>) -> Option<ElementType> {
 }
 
 impl IntoPyErr for Error {
-    /// What the operating system refuses stays an `OSError` of the fitting kind, with its number
-    /// and file name; everything else is a `ModelFileError`.
+    /// Errors of the operating system become an `OSError` of the matching subclass, with `errno` and
+    /// file name; all others become a `ModelFileError`.
     fn into_py_err(self, py: Python<'_>) -> PyErr {
         let code = match &self.problem {
             Problem::NotFound => error_number(py, "ENOENT"),

@@ -1,4 +1,4 @@
-//! Least squares over the simplex.
+//! Bindings of least squares over the simplex.
 
 use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -9,8 +9,8 @@ use super::errors::{ArgumentError, Failure};
 use super::threads::thread_pool;
 use crate::numeric::simplex;
 
-/// The weights of the mixtures of anchors nearest to some points, a row each, from the scalar
-/// products of the anchors with each other and of the points with the anchors.
+/// The weights of the convex combinations of anchors that are nearest to some points, a row each,
+/// given the scalar products of the anchors with each other and of the points with the anchors.
 #[pyfunction]
 fn nearest_mixtures<'py>(
     py: Python<'py>,

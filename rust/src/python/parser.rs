@@ -1,4 +1,4 @@
-//! Parsing.
+//! Bindings of the parser.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::crf::{CrfModel, TokenAttributes};
 use crate::grammar::Token;
 use crate::parser::{Analysis, Combine, Decoder, Options, Parser, Sentence, Span};
 
-/// What stands for the tag of a word that has none.
+/// The tag id of a word without a given tag.
 const NO_TAG: u32 = u32::MAX;
 
 /// Grammars with a pool of threads.
@@ -50,8 +50,8 @@ impl PyParser {
 
     /// Parse sentences given as ids of words, of tags or of both, one after the other.
     ///
-    /// A parser with a conditional random field needs the words as they are written, too. Returns a
-    /// dictionary of arrays, read by `lpcfg.parsing.parser`.
+    /// A parser with a conditional random field also needs the spelling of each word. Returns a
+    /// dictionary of arrays, which `lpcfg.parsing.parser` reads.
     #[pyo3(signature = (
         offsets, words, tags, *, decoder, combine, coarse_threshold, threshold, memory, candidates,
         marginals, spellings=None
@@ -115,7 +115,8 @@ fn combination_named(name: &str) -> Result<Combine, ArgumentError> {
 }
 
 impl PyParser {
-    /// The words as the features of the conditional random field see them; none without one.
+    /// The attributes of words that the features of the conditional random field read; empty without
+    /// one.
     fn attributes(
         &self,
         spellings: Option<&[String]>,
@@ -127,7 +128,8 @@ impl PyParser {
                 Ok(words.iter().map(|word| model.vocabulary.attributes(word)).collect())
             }
             _ => {
-                let message = "spellings go with a conditional random field, one for each token";
+                let message = "a parser with a conditional random field, and no other, needs \
+                               spellings, one for each token";
                 Err(ArgumentError::new("spellings", message))
             }
         }
@@ -162,7 +164,7 @@ impl PyParser {
     }
 }
 
-/// Cut a sequence of tokens at the offsets; no sentence may be empty.
+/// Split a sequence of tokens at the offsets; no sentence may be empty.
 fn sentences<'a>(
     tokens: &'a [Token],
     attributes: &'a [TokenAttributes],

@@ -1,4 +1,4 @@
-//! Features of candidate trees as columns.
+//! Bindings of the features of candidate trees.
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
@@ -24,7 +24,7 @@ impl IntoPyErr for ExtractError {
 type RowsOut<'py> =
     (Bound<'py, PyArray1<i64>>, Bound<'py, PyArray1<u32>>, Bound<'py, PyArray1<u32>>);
 
-/// The features of candidate trees beyond what all candidates of a sentence have.
+/// The features of candidate trees, without those that all candidates of a sentence have in common.
 #[pyfunction]
 #[pyo3(signature = (
     forest, sentence_offsets, *, head_step, from_right, punctuation, conjunction, threads

@@ -1,4 +1,4 @@
-//! Trees over span scores.
+//! Bindings of the span decoder.
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray3, PyUntypedArrayMethods};
 use pyo3::prelude::*;
@@ -40,7 +40,8 @@ impl Scores<'_> {
             Self::Dense(scores) => {
                 let &[words, ends, labels] = scores.shape() else { unreachable!("three axes") };
                 if ends != words + 1 {
-                    return wrong(format!("{words} starts do not go with {ends} ends"));
+                    let message = "scores must have shape words x (words + 1) x labels";
+                    return wrong(format!("{message}, not {words} x {ends} x {labels}"));
                 }
                 Sentence::Dense { words, labels, scores: elements("sentences", scores)? }
             }
@@ -71,7 +72,7 @@ fn borrow<'a>(sentences: &'a [Scores<'_>]) -> Result<Vec<Sentence<'a>>, Argument
     sentences.iter().map(Scores::sentence).collect()
 }
 
-/// Where the spans of each sentence start, then starts, ends and labels, then the score of each.
+/// The offsets of the sentences; the start, end and label of each span; the score of each tree.
 type Trees<'py> = (
     Bound<'py, PyArray1<i64>>,
     Bound<'py, PyArray1<u32>>,
@@ -116,8 +117,8 @@ fn decode_spans<'py>(
     ))
 }
 
-/// For each sentence the logarithm of the sum over its trees, and the probability of each of its
-/// labelled spans, in the order of the scores.
+/// For each sentence, the logarithm of the sum of exp(score) over its trees, and the probability of
+/// each of its labelled spans, in the order of the scores.
 #[pyfunction]
 fn span_marginals<'py>(
     py: Python<'py>,

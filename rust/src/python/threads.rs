@@ -4,7 +4,7 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 
 use super::errors::Failure;
 
-/// A pool of so many threads. Starting threads takes time: call this inside `enter`.
+/// A pool with this number of threads. Starting threads takes time: call this inside `enter`.
 pub(super) fn thread_pool(threads: usize) -> Result<ThreadPool, Failure> {
     ThreadPoolBuilder::new()
         .num_threads(threads)

@@ -1,11 +1,12 @@
-//! Features that tell the candidate trees of a sentence apart, for a log-linear reranker.
+//! Features of the candidate trees of a sentence, for a log-linear reranker (Charniak & Johnson
+//! 2005).
 //!
-//! A feature is a pattern in a tree, known by a [stable hash](crate::numeric::stable_hash) of its
-//! parts; its value is how often the pattern occurs. [`templates`] lists the patterns, in the spirit
-//! of Charniak & Johnson (2005); [`view`] has the spans and heads of a tree that they look at.
+//! A feature is a pattern in a tree, identified by a [stable hash](crate::numeric::stable_hash) of
+//! its parts. Its value is the number of occurrences of the pattern. [`templates`] lists the
+//! patterns; [`view`] has the spans and heads of a tree that they read.
 //!
-//! What all candidates of a sentence have in common cannot tell them apart, so [`extract`] leaves
-//! it out: from the counts of each candidate it takes the smallest count among them.
+//! Only differences between the candidates of a sentence matter to a reranker. [`extract`] therefore
+//! subtracts from the count of each feature its smallest count among the candidates.
 
 pub mod templates;
 pub mod view;
@@ -23,7 +24,7 @@ pub struct Rows {
     pub offsets: Vec<usize>,
     /// The features of all rows.
     pub keys: Vec<u32>,
-    /// How often each of them occurs beyond what all candidates of the sentence have.
+    /// The count of each feature, minus its smallest count among the candidates of the sentence.
     pub counts: Vec<u32>,
 }
 
@@ -90,7 +91,7 @@ fn count(forest: &Forest, tree: usize, names: &Vocabulary, tables: &LabelTables)
     keys.chunk_by(|a, b| a == b).map(|run| (run[0], run.len() as u32)).collect()
 }
 
-/// Take from each row what all of them have.
+/// Subtract from each row the counts that all rows have in common.
 fn drop_common(rows: &mut [Counts]) {
     let Some((first, others)) = rows.split_first() else { return };
     let mut common = first.clone();
@@ -134,11 +135,11 @@ mod tests {
             for key in 0..6 {
                 let before: Vec<u32> =
                     maps.iter().map(|map| map.get(&key).copied().unwrap_or(0)).collect();
-                let least = *before.iter().min().unwrap();
+                let smallest = *before.iter().min().unwrap();
                 for (row, count) in rows.iter().zip(before) {
                     let map: BTreeMap<u32, u32> = row.iter().copied().collect();
                     prop_assert_eq!(map.len(), row.len());
-                    prop_assert_eq!(map.get(&key).copied().unwrap_or(0), count - least);
+                    prop_assert_eq!(map.get(&key).copied().unwrap_or(0), count - smallest);
                 }
             }
         }

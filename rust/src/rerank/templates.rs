@@ -4,8 +4,8 @@
 use super::view::{Node, OUTSIDE, TreeView};
 use crate::numeric::stable_hash::Key;
 
-/// How far down coordinated phrases are compared.
-const DEPTHS: usize = 4;
+/// The depth down to which coordinated phrases are compared.
+const MAX_DEPTH: usize = 4;
 
 /// Kinds of features. Models store hashes of these numbers, so they never change.
 mod kinds {
@@ -46,12 +46,12 @@ pub fn all(view: &TreeView, features: &mut Vec<u32>) {
 
 /// Rules: alone, below their parent, below parent and grandparent, and with the head word.
 fn rules(view: &TreeView, features: &mut Vec<u32>) {
-    for (place, node) in view.phrases() {
+    for (index, node) in view.phrases() {
         let rule = rule(view, node, kinds::RULE);
-        let below = rule.and(view.ancestor(place, 1));
+        let below = rule.and(view.ancestor(index, 1));
         features.push(rule.feature());
         features.push(kinds::RULE_PARENT.and(below).feature());
-        features.push(kinds::RULE_GRANDPARENT.and(below).and(view.ancestor(place, 2)).feature());
+        features.push(kinds::RULE_GRANDPARENT.and(below).and(view.ancestor(index, 2)).feature());
         features.push(kinds::RULE_HEAD.and(rule).and(view.leaves[node.head_word].word).feature());
     }
 }
@@ -65,37 +65,38 @@ fn rule(view: &TreeView, node: &Node, kind: Key) -> Key {
 fn child_ngrams(view: &TreeView, features: &mut Vec<u32>) {
     for (_, node) in view.phrases() {
         let children = view.children(node);
-        let label = |place: usize| {
-            // Places count from one, with a border on either side.
-            place.checked_sub(1).and_then(|place| children.get(place)).map_or(OUTSIDE, |&child| {
+        let label = |index: usize| {
+            // Positions count from one, with a border on either side.
+            index.checked_sub(1).and_then(|index| children.get(index)).map_or(OUTSIDE, |&child| {
                 view.nodes[child].label.with(u64::from(child == node.head))
             })
         };
-        for place in 0..=children.len() {
-            let after_head = place > 0 && children[place - 1] >= node.head;
+        for index in 0..=children.len() {
+            let after_head = index > 0 && children[index - 1] >= node.head;
             let side = node.label.with(u64::from(after_head));
-            let pair = side.and(label(place)).and(label(place + 1));
+            let pair = side.and(label(index)).and(label(index + 1));
             features.push(kinds::CHILD_BIGRAM.and(pair).feature());
-            if place < children.len() {
-                features.push(kinds::CHILD_TRIGRAM.and(pair).and(label(place + 2)).feature());
+            if index < children.len() {
+                features.push(kinds::CHILD_TRIGRAM.and(pair).and(label(index + 2)).feature());
             }
         }
     }
 }
 
-/// Pairs of heads, by tags and by words, and the rules on the way from a phrase to its head.
+/// Pairs of a head and a dependent, by tags and by words, and the rules on the path from a phrase to
+/// its head.
 fn heads(view: &TreeView, features: &mut Vec<u32>) {
     let mut chains = vec![OUTSIDE; view.len()];
-    for (place, node) in view.nodes.iter().enumerate() {
+    for (index, node) in view.nodes.iter().enumerate() {
         let head = view.leaves[node.head_word];
-        chains[place] = if node.head == place {
+        chains[index] = if node.head == index {
             node.label
         } else {
             chains[node.head].and(rule(view, node, kinds::HEAD_TREE))
         };
-        if view.parent(place).is_none_or(|parent| view.nodes[parent].head != place) {
-            features.push(kinds::HEAD_TREE.and(chains[place]).feature());
-            let above = kinds::PROJECTION.and(node.label).and(view.ancestor(place, 1));
+        if view.parent(index).is_none_or(|parent| view.nodes[parent].head != index) {
+            features.push(kinds::HEAD_TREE.and(chains[index]).feature());
+            let above = kinds::PROJECTION.and(node.label).and(view.ancestor(index, 1));
             features.push(above.and(head.tag).feature());
             features.push(above.and(head.word).with(1).feature());
         }
@@ -112,7 +113,7 @@ fn heads(view: &TreeView, features: &mut Vec<u32>) {
     }
 }
 
-/// Words with their tags and what is above them.
+/// Words with their tags and the labels of their ancestors.
 fn words(view: &TreeView, features: &mut Vec<u32>) {
     for leaf in &view.leaves {
         let mut key = kinds::WORD.and(leaf.word).and(leaf.tag);
@@ -124,7 +125,7 @@ fn words(view: &TreeView, features: &mut Vec<u32>) {
     }
 }
 
-/// The smallest pieces of the tree that connect two or three neighbouring words.
+/// The smallest tree fragments that connect two or three neighbouring words.
 fn tree_ngrams(view: &TreeView, features: &mut Vec<u32>) {
     let mut before = None;
     for pair in view.leaves.windows(2) {
@@ -138,7 +139,7 @@ fn tree_ngrams(view: &TreeView, features: &mut Vec<u32>) {
     }
 }
 
-/// The labels on the way from a node up and down to another one further right.
+/// The labels on the path from a node, up and down, to another one further right.
 fn path(view: &TreeView, left: usize, right: usize) -> Key {
     let mut key = OUTSIDE;
     let mut top = left;
@@ -148,16 +149,16 @@ fn path(view: &TreeView, left: usize, right: usize) -> Key {
         top = view.nodes[top].parent;
     }
     key = key.and(view.nodes[top].label).with(1);
-    let mut place = right;
-    while place != top {
-        key = key.and(view.nodes[place].label);
-        place = view.nodes[place].parent;
+    let mut index = right;
+    while index != top {
+        key = key.and(view.nodes[index].label);
+        index = view.nodes[index].parent;
     }
     key
 }
 
-/// How many phrases are on the way from the root to the last word that is no punctuation, and how
-/// many are not.
+/// The number of phrases on the path from the root to the last word that is not punctuation, and the
+/// number of all others.
 fn right_branch(view: &TreeView, features: &mut Vec<u32>) {
     let words = view.leaves.iter().rposition(|leaf| !view.nodes[leaf.node].punctuation);
     let last = words.unwrap_or(view.leaves.len() - 1);
@@ -167,9 +168,9 @@ fn right_branch(view: &TreeView, features: &mut Vec<u32>) {
     }
 }
 
-/// How long phrases are, what is just inside their borders, and what is just outside.
+/// The lengths of phrases, and the words and tags just inside and just outside their borders.
 fn borders(view: &TreeView, features: &mut Vec<u32>) {
-    for (place, node) in view.phrases() {
+    for (index, node) in view.phrases() {
         let length = bin(node.end - node.start);
         let (first, last) = (Some(node.start), Some(node.end - 1));
         let (before, after) = (node.start.checked_sub(1), Some(node.end));
@@ -191,7 +192,7 @@ fn borders(view: &TreeView, features: &mut Vec<u32>) {
         let tags = edges.and(view.tag(first)).and(view.tag(last));
         features.push(tags.feature());
         features.push(tags.and(view.tag(before)).and(view.tag(after)).feature());
-        features.push(tags.and(view.ancestor(place, 1)).with(1).feature());
+        features.push(tags.and(view.ancestor(index, 1)).with(1).feature());
         for (kind, word) in [(2, first), (3, last), (4, before), (5, after)] {
             features.push(edges.and(view.word(word)).with(kind).feature());
             features.push(edges.and(view.word(word)).with(length).with(kind).feature());
@@ -212,7 +213,8 @@ fn bin(length: usize) -> u64 {
     }
 }
 
-/// How much alike coordinated phrases are, and how their lengths differ.
+/// Parallelism of coordinated phrases: whether they have the same shape, and the difference of their
+/// lengths.
 fn coordination(view: &TreeView, features: &mut Vec<u32>) {
     for (_, node) in view.phrases() {
         let children = view.children(node);
@@ -227,7 +229,7 @@ fn coordination(view: &TreeView, features: &mut Vec<u32>) {
         for (number, pair) in conjuncts.windows(2).enumerate() {
             let last = u64::from(number + 2 == conjuncts.len());
             let [left, right] = [&view.nodes[pair[0]], &view.nodes[pair[1]]];
-            for depth in 1..=DEPTHS {
+            for depth in 1..=MAX_DEPTH {
                 let same = shape(view, pair[0], depth) == shape(view, pair[1], depth);
                 let key = kinds::PARALLEL.and(node.label).with(depth as u64);
                 features.push(key.with(u64::from(same)).feature());
@@ -243,8 +245,8 @@ fn coordination(view: &TreeView, features: &mut Vec<u32>) {
 }
 
 /// The hash of the labels of a subtree down to a depth.
-fn shape(view: &TreeView, place: usize, depth: usize) -> Key {
-    let node = &view.nodes[place];
+fn shape(view: &TreeView, index: usize, depth: usize) -> Key {
+    let node = &view.nodes[index];
     if depth <= 1 {
         return node.label;
     }

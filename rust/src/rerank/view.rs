@@ -1,4 +1,4 @@
-//! What features look at: the geometry of one tree, with heads.
+//! The view of a tree that features read: spans, parents and heads.
 
 use crate::numeric::stable_hash::Key;
 use crate::treebank::forest::Forest;
@@ -18,7 +18,7 @@ impl Vocabulary {
     }
 }
 
-/// What is known of labels, by their ids in a forest.
+/// Properties of labels, by their ids in a forest.
 #[derive(Debug, Default, Clone)]
 pub struct LabelTables {
     /// For each label as a parent, a row: the step of the search for a head that finds each child.
@@ -31,9 +31,9 @@ pub struct LabelTables {
     pub conjunction: Vec<bool>,
 }
 
-/// The tables of labels do not fit the labels of a forest.
+/// The label tables do not fit the labels of a forest.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("the tables of labels do not fit the {labels} labels of the trees")]
+#[error("the label tables do not fit the {labels} labels of the trees")]
 pub struct TablesError {
     labels: usize,
 }
@@ -51,17 +51,17 @@ impl LabelTables {
         if fits { Ok(()) } else { Err(TablesError { labels }) }
     }
 
-    /// The place of the head among the children of a node.
+    /// The index of the head among the children of a node.
     fn head(&self, parent: u32, children: impl Iterator<Item = u32>) -> usize {
         let labels = self.punctuation.len();
         let steps = self.from_right.len() / labels;
         let parent = parent as usize;
-        let (mut best, mut least) = (0, u32::MAX);
-        for (place, child) in children.enumerate() {
+        let (mut best, mut lowest) = (0, u32::MAX);
+        for (index, child) in children.enumerate() {
             let step = self.head_step[parent * labels + child as usize];
-            let later_wins = step == least && self.from_right[parent * steps + step as usize];
-            if step < least || later_wins {
-                (best, least) = (place, step);
+            let later_wins = step == lowest && self.from_right[parent * steps + step as usize];
+            if step < lowest || later_wins {
+                (best, lowest) = (index, step);
             }
         }
         best
@@ -113,7 +113,7 @@ pub struct TreeView {
 }
 
 impl TreeView {
-    /// Look at a tree, which must not be empty.
+    /// The view of a tree, which must not be empty.
     pub fn new(forest: &Forest, tree: usize, names: &Vocabulary, tables: &LabelTables) -> Self {
         let range = forest.nodes(tree);
         let base = range.start;
@@ -122,7 +122,7 @@ impl TreeView {
             leaves: Vec::new(),
             children: Vec::with_capacity(range.len()),
         };
-        for (place, node) in range.enumerate() {
+        for (index, node) in range.enumerate() {
             let label = forest.labels()[node];
             let first_child = view.children.len();
             view.children.extend(forest.children_reversed(node).map(|child| child - base));
@@ -130,11 +130,11 @@ impl TreeView {
             children.reverse();
             let own = Node {
                 label: names.labels[label as usize],
-                parent: place,
+                parent: index,
                 start: view.leaves.len(),
-                // Of a phrase, whose words are all there by now.
+                // Correct for a phrase, whose words all precede it in post-order.
                 end: view.leaves.len(),
-                head: place,
+                head: index,
                 head_word: view.leaves.len(),
                 punctuation: tables.punctuation[label as usize],
                 conjunction: tables.conjunction[label as usize],
@@ -142,10 +142,10 @@ impl TreeView {
                 children: children.len(),
             };
             view.nodes.push(own);
-            let own = &mut view.nodes[place];
+            let own = &mut view.nodes[index];
             if let Ok(word) = usize::try_from(forest.words()[node]) {
                 own.end += 1;
-                let leaf = Leaf { word: names.words[word], tag: own.label, node: place };
+                let leaf = Leaf { word: names.words[word], tag: own.label, node: index };
                 view.leaves.push(leaf);
                 continue;
             }
@@ -153,10 +153,10 @@ impl TreeView {
             let head = children[tables.head(label, labels)];
             own.head = head;
             let (start, head_word) = (view.nodes[children[0]].start, view.nodes[head].head_word);
-            view.nodes[place].start = start;
-            view.nodes[place].head_word = head_word;
+            view.nodes[index].start = start;
+            view.nodes[index].head_word = head_word;
             for &child in &view.children[first_child..] {
-                view.nodes[child].parent = place;
+                view.nodes[child].parent = index;
             }
         }
         view
@@ -177,31 +177,31 @@ impl TreeView {
         &self.children[node.first_child..node.first_child + node.children]
     }
 
-    /// The phrases with their places, children before parents.
+    /// The phrases with their indices, children before parents.
     pub fn phrases(&self) -> impl Iterator<Item = (usize, &Node)> {
         self.nodes.iter().enumerate().filter(|(_, node)| node.children > 0)
     }
 
     /// The parent of a node, or `None` for the root.
-    pub fn parent(&self, place: usize) -> Option<usize> {
-        let parent = self.nodes[place].parent;
-        (parent != place).then_some(parent)
+    pub fn parent(&self, index: usize) -> Option<usize> {
+        let parent = self.nodes[index].parent;
+        (parent != index).then_some(parent)
     }
 
-    /// The label of the ancestor so many steps up; a fixed hash above the root.
-    pub fn ancestor(&self, place: usize, steps: usize) -> Key {
-        let above = (0..steps).try_fold(place, |place, _| self.parent(place));
-        above.map_or(OUTSIDE, |place| self.nodes[place].label)
+    /// The label of the ancestor the given number of steps up; [`OUTSIDE`] above the root.
+    pub fn ancestor(&self, index: usize, steps: usize) -> Key {
+        let above = (0..steps).try_fold(index, |index, _| self.parent(index));
+        above.map_or(OUTSIDE, |index| self.nodes[index].label)
     }
 
     /// The tag of a word that may lie outside the sentence.
-    pub fn tag(&self, place: Option<usize>) -> Key {
-        place.and_then(|place| self.leaves.get(place)).map_or(OUTSIDE, |leaf| leaf.tag)
+    pub fn tag(&self, index: Option<usize>) -> Key {
+        index.and_then(|index| self.leaves.get(index)).map_or(OUTSIDE, |leaf| leaf.tag)
     }
 
     /// A word that may lie outside the sentence.
-    pub fn word(&self, place: Option<usize>) -> Key {
-        place.and_then(|place| self.leaves.get(place)).map_or(OUTSIDE, |leaf| leaf.word)
+    pub fn word(&self, index: Option<usize>) -> Key {
+        index.and_then(|index| self.leaves.get(index)).map_or(OUTSIDE, |leaf| leaf.word)
     }
 }
 

@@ -7,11 +7,11 @@ use thiserror::Error;
 use crate::cancel::{Cancel, Cancelled};
 use crate::numeric::vectors::{add_scaled, dot};
 
-/// What was possible stays so: no factor becomes smaller than this. Products of two are then normal
-/// numbers, and what is added is far below the precision of any sum.
-const SMALLEST: f32 = 1.1e-19;
+/// The smallest value of a factor that was positive at the start. Products of two factors are then
+/// never subnormal, and the difference is far below the precision of any sum.
+const FLOOR: f32 = 1.1e-19;
 
-/// How often words were seen after others, by the first word and by the second.
+/// Counts of pairs of adjacent words, indexed by the first word and by the second.
 #[derive(Debug)]
 pub struct PairCounts {
     /// Where the pairs of each first word begin.
@@ -21,17 +21,17 @@ pub struct PairCounts {
     /// Where the pairs of each second word begin in the columns below.
     second_offsets: Vec<usize>,
     firsts: Vec<u32>,
-    /// Where each of these is in the columns above.
-    places: Vec<u32>,
+    /// The index of each of these pairs in the columns above.
+    pair_numbers: Vec<u32>,
 }
 
-/// Why columns are no [`PairCounts`].
+/// Why columns are not valid [`PairCounts`] or [`Factors`].
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum PairCountsError {
-    /// Offsets that do not say where the pairs of each word are.
+    /// Offsets do not ascend from zero to the number of pairs.
     #[error("offsets must ascend from 0 to the number of pairs, {0}")]
     Offsets(usize),
-    /// Columns of different lengths.
+    /// Columns have different lengths.
     #[error("there are {seconds} second words but {counts} counts")]
     Lengths {
         /// The length of the column of second words.
@@ -39,24 +39,24 @@ pub enum PairCountsError {
         /// The length of the column of counts.
         counts: usize,
     },
-    /// More pairs than can be numbered.
+    /// There are more pairs than can be numbered.
     #[error("{0} pairs are more than the model can count")]
     TooMany(usize),
-    /// A word that there is not.
-    #[error("word {word} is out of range of {words}")]
+    /// A word does not exist.
+    #[error("word {word} is out of range: there are {words} words")]
     Word {
         /// The number of the word.
         word: u32,
         /// The number of words.
         words: usize,
     },
-    /// A count that is no positive number.
+    /// A count is not a positive number.
     #[error("counts must be positive and finite")]
     Count,
-    /// Factors of the wrong size.
+    /// Factors have the wrong size.
     #[error("factors need {expected} values, {words} words of {states} states each, not {found}")]
     Factors {
-        /// How many values there should be.
+        /// The number of values that is needed.
         expected: usize,
         /// The number of words.
         words: usize,
@@ -70,18 +70,18 @@ pub enum PairCountsError {
     Cancelled(#[from] Cancelled),
 }
 
-/// The parameters of a model, a row of so many states for each word.
+/// The parameters of a model: a row for each word, with a column for each state.
 #[derive(Debug, Clone, Copy)]
 pub struct Factors<'a> {
     /// The number of states.
     pub states: usize,
-    /// P(state | first word): rows add up to one.
+    /// P(state | first word): rows sum to one.
     pub firsts: &'a [f32],
-    /// P(second word | state): columns add up to one.
+    /// P(second word | state): columns sum to one.
     pub seconds: &'a [f32],
 }
 
-/// What an iteration of EM leads to.
+/// The result of an iteration of EM.
 #[derive(Debug)]
 pub struct Step {
     /// The new P(state | first word).
@@ -125,11 +125,11 @@ impl PairCounts {
             second_offsets[word + 1] += second_offsets[word];
         }
         let mut next = second_offsets.clone();
-        let (mut firsts, mut places) = (vec![0; pairs], vec![0; pairs]);
+        let (mut firsts, mut pair_numbers) = (vec![0; pairs], vec![0; pairs]);
         for (first, pair) in first_offsets.windows(2).enumerate() {
-            for place in pair[0]..pair[1] {
-                let target = &mut next[seconds[place] as usize];
-                (firsts[*target], places[*target]) = (first as u32, place as u32);
+            for pair_number in pair[0]..pair[1] {
+                let target = &mut next[seconds[pair_number] as usize];
+                (firsts[*target], pair_numbers[*target]) = (first as u32, pair_number as u32);
                 *target += 1;
             }
         }
@@ -139,16 +139,16 @@ impl PairCounts {
             counts: counts.to_vec(),
             second_offsets,
             firsts,
-            places,
+            pair_numbers,
         })
     }
 
-    /// How many words there are that others follow.
+    /// The number of words that can be first in a pair.
     pub fn number_of_firsts(&self) -> usize {
         self.first_offsets.len() - 1
     }
 
-    /// How many words there are that follow others.
+    /// The number of words that can be second in a pair.
     pub fn number_of_seconds(&self) -> usize {
         self.second_offsets.len() - 1
     }
@@ -180,10 +180,10 @@ impl PairCounts {
                 cancel.check()?;
                 let row = &firsts[first * states..][..states];
                 let mut sum = 0.0;
-                for place in self.first_offsets[first]..self.first_offsets[first + 1] {
-                    let second = self.seconds[place] as usize;
+                for pair_number in self.first_offsets[first]..self.first_offsets[first + 1] {
+                    let second = self.seconds[pair_number] as usize;
                     let probability = dot(row, &seconds[second * states..][..states]);
-                    sum += f64::from(self.counts[place]) * f64::from(probability).ln();
+                    sum += f64::from(self.counts[pair_number]) * f64::from(probability).ln();
                 }
                 Ok(sum)
             })
@@ -191,8 +191,8 @@ impl PairCounts {
         Ok(sums.iter().sum())
     }
 
-    /// An iteration of EM. Each row is added up by one thread in a fixed order, so that the result
-    /// does not depend on their number. Words without pairs keep what they have.
+    /// An iteration of EM. Each row is summed by one thread in a fixed order, so that the result does
+    /// not depend on the number of threads. Words without pairs keep their parameters.
     pub fn step(
         &self,
         factors: Factors<'_>,
@@ -202,7 +202,7 @@ impl PairCounts {
         self.check(factors)?;
         let Factors { states, firsts, seconds } = factors;
 
-        // Counts over probabilities: all that the second pass needs of the first.
+        // Counts divided by probabilities, which the update of the second factor needs, too.
         let mut ratios = vec![0.0f32; self.counts.len()];
         let mut new_firsts = vec![0.0f32; firsts.len()];
         let sums = split_rows(&mut ratios, &self.first_offsets)
@@ -214,13 +214,13 @@ impl PairCounts {
                 let row = &firsts[first * states..][..states];
                 let begin = self.first_offsets[first];
                 let mut sum = 0.0;
-                for (place, ratio) in (begin..).zip(ratios) {
-                    let second = self.seconds[place] as usize * states;
+                for (pair_number, ratio) in (begin..).zip(ratios) {
+                    let second = self.seconds[pair_number] as usize * states;
                     let probability = dot(row, &seconds[second..][..states]);
-                    sum += f64::from(self.counts[place]) * f64::from(probability).ln();
-                    // What is impossible teaches nothing.
+                    sum += f64::from(self.counts[pair_number]) * f64::from(probability).ln();
+                    // A pair with probability zero has no posterior and is skipped.
                     if probability > 0.0 {
-                        *ratio = self.counts[place] / probability;
+                        *ratio = self.counts[pair_number] / probability;
                         add_scaled(new_row, *ratio, &seconds[second..][..states]);
                     }
                 }
@@ -246,7 +246,11 @@ impl PairCounts {
             cancel.check()?;
             for pair in self.second_offsets[second]..self.second_offsets[second + 1] {
                 let first = self.firsts[pair] as usize * states;
-                add_scaled(row, ratios[self.places[pair] as usize], &firsts[first..][..states]);
+                add_scaled(
+                    row,
+                    ratios[self.pair_numbers[pair] as usize],
+                    &firsts[first..][..states],
+                );
             }
             multiply(row, &seconds[second * states..]);
             Ok(())
@@ -264,7 +268,7 @@ impl PairCounts {
         expected.par_chunks_exact_mut(states).zip(seconds.par_chunks_exact(states)).for_each(
             |(row, old)| {
                 for ((value, factor), &old) in row.iter_mut().zip(&factors).zip(old) {
-                    *value = above_smallest(*value * factor, old);
+                    *value = at_least_floor(*value * factor, old);
                 }
             },
         );
@@ -289,20 +293,19 @@ fn multiply(values: &mut [f32], factors: &[f32]) {
     }
 }
 
-/// Multiply `sums` by the old row and let the products add up to one; where they are all zero,
-/// the old row stays.
+/// Multiply `sums` by the old row and normalise the products; if they are all zero, keep the old row.
 fn normalise(sums: &mut [f32], old: &[f32]) {
     multiply(sums, old);
     let total: f32 = sums.iter().sum();
     if total > 0.0 {
         for (sum, &old) in sums.iter_mut().zip(old) {
-            *sum = above_smallest(*sum / total, old);
+            *sum = at_least_floor(*sum / total, old);
         }
     } else {
         sums.copy_from_slice(old);
     }
 }
 
-fn above_smallest(value: f32, old: f32) -> f32 {
-    if old > 0.0 { value.max(SMALLEST) } else { 0.0 }
+fn at_least_floor(value: f32, old: f32) -> f32 {
+    if old > 0.0 { value.max(FLOOR) } else { 0.0 }
 }

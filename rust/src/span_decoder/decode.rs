@@ -1,4 +1,4 @@
-//! The best tree.
+//! The best tree over span scores: exact by CKY, or greedy from the top.
 
 use rayon::prelude::*;
 
@@ -8,10 +8,10 @@ use crate::cancel::Cancel;
 /// How to look for the best tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// The tree with the highest score, by dynamic programming over all splits.
+    /// The tree with the highest score, by dynamic programming over all split points.
     Exact,
-    /// From the whole sentence downwards: the best label of a span, then the split whose two parts
-    /// have the best labels, without a look at what is below them (Stern et al. 2017).
+    /// Top-down: the best label of a span, then the split point whose two children have the best
+    /// labels, regardless of the spans children them (Stern et al. 2017).
     Greedy,
 }
 
@@ -58,8 +58,8 @@ fn best_labels(scores: &SpanScores) -> Vec<Option<Entry>> {
     (0..scores.cells().count()).map(|cell| best(scores.cell(cell))).collect()
 }
 
-/// Labels do not depend on splits, so that the best label of each span is that of the best tree
-/// which has it, and only splits are searched for.
+/// Labels are scored independently of split points. So every span of the best tree has its best
+/// label, and the search is over split points only.
 fn exact(
     scores: &SpanScores,
     labels: &[Option<Entry>],
@@ -67,7 +67,7 @@ fn exact(
 ) -> Result<SpanTree, SpanError> {
     let cells = scores.cells();
     let words = cells.words();
-    // Where the best trees of a cell's two parts meet; the first of equally good places.
+    // The best split point of each cell, the first of equally good ones.
     let mut splits = vec![0u32; cells.count()];
     let mut totals = vec![f64::NEG_INFINITY; cells.count()];
     for width in 1..=words {
@@ -76,15 +76,15 @@ fn exact(
             let end = start + width;
             let cell = cells.index(start, end);
             let Some(label) = labels[cell] else { continue };
-            let mut below = if width == 1 { 0.0 } else { f64::NEG_INFINITY };
+            let mut children = if width == 1 { 0.0 } else { f64::NEG_INFINITY };
             for split in start + 1..end {
-                let parts = totals[cells.index(start, split)] + totals[cells.index(split, end)];
-                if parts > below {
-                    below = parts;
+                let total = totals[cells.index(start, split)] + totals[cells.index(split, end)];
+                if total > children {
+                    children = total;
                     splits[cell] = split as u32;
                 }
             }
-            totals[cell] = below + label.score;
+            totals[cell] = children + label.score;
         }
     }
     let score = totals[cells.index(0, words)];
@@ -92,7 +92,7 @@ fn exact(
         return Err(SpanError::NoTree);
     }
     let split = |start, end| Some(splits[cells.index(start, end)] as usize);
-    let mut tree = descend(scores, labels, split)?;
+    let mut tree = build_tree(scores, labels, split)?;
     // The sum in the order of the chart and that in the order of the tree may differ in rounding.
     tree.score = score;
     Ok(tree)
@@ -101,7 +101,7 @@ fn exact(
 fn greedy(scores: &SpanScores, labels: &[Option<Entry>]) -> Result<SpanTree, SpanError> {
     let cells = scores.cells();
     let value = |start, end| labels[cells.index(start, end)].map(|label| label.score);
-    descend(scores, labels, |start, end| {
+    build_tree(scores, labels, |start, end| {
         let mut best: Option<(f64, usize)> = None;
         for split in start + 1..end {
             let (Some(left), Some(right)) = (value(start, split), value(split, end)) else {
@@ -115,8 +115,8 @@ fn greedy(scores: &SpanScores, labels: &[Option<Entry>]) -> Result<SpanTree, Spa
     })
 }
 
-/// Write a tree from the top, splitting each span of several words where `split` says.
-fn descend(
+/// Build a tree from the top, splitting each span of several words at the point that `split` returns.
+fn build_tree(
     scores: &SpanScores,
     labels: &[Option<Entry>],
     split: impl Fn(usize, usize) -> Option<usize>,

@@ -1,8 +1,7 @@
-//! The sum over all trees, and how likely each labelled span is.
+//! The sum over all trees, and the posteriors of labelled spans.
 //!
-//! A tree has the probability exp(score) / Z. Trees are binary derivations: one that has spans
-//! without a bracket is one of several that look alike, and what a written tree is worth is their
-//! sum.
+//! A binary tree has the probability exp(score) / Z. Several binary trees that differ in spans
+//! without brackets may stand for the same tree; its probability is their sum.
 
 use rayon::prelude::*;
 
@@ -16,7 +15,7 @@ use crate::numeric::scaling::Scaled;
 pub struct Marginals {
     /// The logarithm of the sum of exp(score) over all trees.
     pub log_partition: f64,
-    /// For each score as it arrived, the probability of the labelled span; zero where it is no span.
+    /// The probability of the labelled span of each input score; zero where that is no span.
     pub probabilities: Vec<f64>,
 }
 
@@ -45,9 +44,9 @@ pub fn marginals(
             let mut probabilities = vec![0.0; length];
             for (cell, &log_total) in log_totals.iter().enumerate() {
                 for entry in scores.cell(cell) {
-                    if let Some(place) = entry.place {
-                        let share = (entry.score - log_total).exp();
-                        probabilities[place] = pass.posteriors()[cell] * share;
+                    if let Some(index) = entry.index {
+                        let given_span = (entry.score - log_total).exp();
+                        probabilities[index] = pass.posteriors()[cell] * given_span;
                     }
                 }
             }
@@ -74,9 +73,10 @@ fn log_sum(scores: &SpanScores, cell: usize) -> f64 {
 /// Sums over all binary trees, given the total of each span; memory is reused.
 #[derive(Debug, Default)]
 pub struct InsideOutside {
-    /// Sums over the trees of a span, with its label and without.
+    /// The inside sums of spans.
     inside: Vec<Scaled>,
-    below: Vec<Scaled>,
+    /// The inside sums of spans without their own totals: sums over their split points.
+    split_sums: Vec<Scaled>,
     posteriors: Vec<f64>,
     log_partition: f64,
 }
@@ -91,7 +91,7 @@ impl InsideOutside {
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
         let words = cells.words();
-        for sums in [&mut self.inside, &mut self.below] {
+        for sums in [&mut self.inside, &mut self.split_sums] {
             sums.clear();
             sums.resize(cells.count(), Scaled::ZERO);
         }
@@ -104,9 +104,9 @@ impl InsideOutside {
                 if total.is_zero() {
                     continue;
                 }
-                let below = self.sum_splits(cells, start, end);
-                self.below[cell] = below;
-                self.inside[cell] = total.times(below);
+                let split_sum = self.sum_splits(cells, start, end);
+                self.split_sums[cell] = split_sum;
+                self.inside[cell] = total.times(split_sum);
             }
         }
         let whole = self.inside[cells.index(0, words)];
@@ -114,7 +114,7 @@ impl InsideOutside {
         self.posteriors.clear();
         self.posteriors.resize(cells.count(), 0.0);
         if !whole.is_zero() {
-            self.descend(cells, cancel)?;
+            self.propagate_posteriors(cells, cancel)?;
         }
         Ok(())
     }
@@ -129,9 +129,9 @@ impl InsideOutside {
         })
     }
 
-    /// Hand the probability of each span down to its parts, wider spans first. No outside sums are
-    /// needed: each split gets its fraction of the probability of its span.
-    fn descend(&mut self, cells: Cells, cancel: &Cancel) -> Result<(), Cancelled> {
+    /// Add the posterior of each split point to those of its two children, wider spans first. No
+    /// outside sums are needed: each split point has its fraction of the posterior of its span.
+    fn propagate_posteriors(&mut self, cells: Cells, cancel: &Cancel) -> Result<(), Cancelled> {
         let words = cells.words();
         self.posteriors[cells.index(0, words)] = 1.0;
         for width in (2..=words).rev() {
@@ -145,10 +145,10 @@ impl InsideOutside {
                 }
                 for split in start + 1..end {
                     let (left, right) = (cells.index(start, split), cells.index(split, end));
-                    let parts = self.inside[left].times(self.inside[right]);
-                    let share = posterior * parts.ratio(self.below[cell]);
-                    self.posteriors[left] += share;
-                    self.posteriors[right] += share;
+                    let children = self.inside[left].times(self.inside[right]);
+                    let split_posterior = posterior * children.ratio(self.split_sums[cell]);
+                    self.posteriors[left] += split_posterior;
+                    self.posteriors[right] += split_posterior;
                 }
             }
         }
@@ -160,7 +160,7 @@ impl InsideOutside {
         self.log_partition
     }
 
-    /// The probability that a tree has each span, whatever its label.
+    /// The posterior of each span, whatever its label.
     pub fn posteriors(&self) -> &[f64] {
         &self.posteriors
     }

@@ -1,10 +1,10 @@
 //! Trees from scores of labelled spans, without a grammar (Stern et al. 2017).
 //!
-//! A tree is as good as the sum of the scores of its labelled spans. It is searched for in binary
-//! form; one label may stand for a span that writes no bracket, so that trees of any arity come out
-//! of binary ones. Neither a label nor a split depends on any other, which makes all of this a
-//! matter of totals of spans: [`scores`] reduces labels to totals, [`decode`] finds the best tree,
-//! [`inside_outside`] sums over all of them.
+//! The score of a tree is the sum of the scores of its labelled spans. Trees are searched in binary
+//! form, by CKY or greedily. One label may stand for a span without a bracket, so that binary trees
+//! represent trees of any arity. Labels and split points are scored independently, so the search
+//! over split points needs only one value for each span. [`scores`] checks the scores,
+//! [`decode()`] finds the best tree, and [`inside_outside`] sums over all trees.
 
 pub mod decode;
 pub mod inside_outside;

@@ -3,8 +3,8 @@
 use crate::cancel::Cancelled;
 use crate::chart::Cells;
 
-/// The largest score, of either sign; sums of larger ones would be too coarse to compare.
-pub const LARGEST: f64 = 1e15;
+/// The largest absolute value of a score. Sums of larger scores would lose too much precision.
+pub const MAX_SCORE: f64 = 1e15;
 
 /// Why there is no tree for some scores.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -15,7 +15,7 @@ pub enum SpanError {
     /// Scores are numbers, or minus infinity for what is impossible.
     #[error(
         "span ({start}, {end}), label {label}: the score is {score}, expected a number up to \
-         {LARGEST:e} or minus infinity"
+         {MAX_SCORE:e} or minus infinity"
     )]
     Score {
         /// The first word.
@@ -28,7 +28,7 @@ pub enum SpanError {
         score: f64,
     },
     /// A span is empty or does not lie in the sentence.
-    #[error("({start}, {end}) is no span of a sentence of {words} words")]
+    #[error("({start}, {end}) is not a span of a sentence of {words} words")]
     NoSpan {
         /// The first word.
         start: u32,
@@ -52,11 +52,11 @@ pub enum SpanError {
     NoTree,
 }
 
-/// The scores of one sentence as they arrive.
+/// The scores of one sentence, not checked yet.
 #[derive(Debug, Clone, Copy)]
 pub enum Sentence<'a> {
     /// A score for each start, end and label: an array of shape words x (words + 1) x labels in
-    /// row-major order, of which only what lies between a start and a later end is read.
+    /// row-major order. Only entries whose end is after their start are read.
     Dense {
         /// The number of words, at least one.
         words: usize,
@@ -65,8 +65,8 @@ pub enum Sentence<'a> {
         /// All scores.
         scores: &'a [f64],
     },
-    /// Spans one by one. A label that is not listed is impossible over its span, but the label of
-    /// no bracket, if there is one, then has the score zero.
+    /// A list of labelled spans. Labels that are not listed for a span are impossible there, except
+    /// for the label of no bracket, if there is one, which then has score zero.
     Sparse {
         /// The number of words, at least one.
         words: usize,
@@ -88,8 +88,8 @@ pub struct Entry {
     pub label: u32,
     /// Its score, a finite number.
     pub score: f64,
-    /// Where the score was in the sentence as it arrived; none for a score of zero that was implied.
-    pub place: Option<usize>,
+    /// The index of the score in the input; none for an implied score of zero.
+    pub index: Option<usize>,
 }
 
 /// The possible labels of each span of a sentence, checked.
@@ -103,8 +103,8 @@ pub struct SpanScores {
 }
 
 impl SpanScores {
-    /// Check and sort scores. The label `none` stands for no bracket; a tree has a root, so that it
-    /// is impossible over the whole sentence.
+    /// Check and sort scores. The label `none` stands for no bracket. It is impossible over the whole
+    /// sentence, since a tree has a root.
     pub fn new(sentence: Sentence<'_>, none: Option<u32>) -> Result<Self, SpanError> {
         match sentence {
             Sentence::Dense { words, labels, scores } => {
@@ -115,7 +115,7 @@ impl SpanScores {
                         let from = (start * (words + 1) + end) * labels;
                         for (label, &score) in scores[from..from + labels].iter().enumerate() {
                             let entry =
-                                Entry { label: label as u32, score, place: Some(from + label) };
+                                Entry { label: label as u32, score, index: Some(from + label) };
                             this.push(start, end, entry)?;
                         }
                         this.offsets.push(this.entries.len());
@@ -146,11 +146,11 @@ impl SpanScores {
                                 return Err(SpanError::Twice { start, end, label });
                             }
                             has_none |= none == Some(label);
-                            let entry = Entry { label, score: scores[row], place: Some(row) };
+                            let entry = Entry { label, score: scores[row], index: Some(row) };
                             this.push(start, end, entry)?;
                         }
                         if let (Some(label), false) = (none, has_none) {
-                            this.push(start, end, Entry { label, score: 0.0, place: None })?;
+                            this.push(start, end, Entry { label, score: 0.0, index: None })?;
                         }
                         this.offsets.push(this.entries.len());
                     }
@@ -167,7 +167,7 @@ impl SpanScores {
     /// Add a label to the current cell if it is possible there.
     fn push(&mut self, start: usize, end: usize, entry: Entry) -> Result<(), SpanError> {
         let Entry { label, score, .. } = entry;
-        if !(score.abs() <= LARGEST || score == f64::NEG_INFINITY) {
+        if !(score.abs() <= MAX_SCORE || score == f64::NEG_INFINITY) {
             let (start, end) = (start as u32, end as u32);
             return Err(SpanError::Score { start, end, label, score });
         }

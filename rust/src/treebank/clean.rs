@@ -1,21 +1,21 @@
-//! Removing from trees what a grammar should not learn.
+//! Cleaning trees: function tags, traces, repeated labels and roots.
 
 use crate::treebank::forest::{Forest, NO_WORD};
 
-/// The preterminal above a trace or another word that is not there.
+/// The tag of traces and other empty elements.
 const EMPTY_TAG: &str = "-NONE-";
 
-/// Labels that treebanks give to a root that means nothing but the root.
+/// The labels of treebanks for a root node without a meaning of its own.
 const ROOT_LABELS: [&str; 4] = ["", "ROOT", "TOP", "S1"];
 
 /// Which labels lose their function tags.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FunctionTags {
-    /// No label does.
+    /// None.
     Keep,
-    /// Those of phrases do. Tags of words are left alone: many tag sets have hyphens in them.
+    /// Those of phrases. Tags of words are kept as they are: many tag sets have hyphens in them.
     Phrases,
-    /// All do.
+    /// All.
     All,
 }
 
@@ -24,12 +24,12 @@ pub enum FunctionTags {
 pub struct CleanOptions {
     /// Cut function tags and indices: `NP-SBJ-1` and `NP=2` become `NP`.
     pub function_tags: FunctionTags,
-    /// Remove traces (`-NONE-`), and phrases in which nothing is left.
+    /// Remove traces (`-NONE-`), and phrases that are empty without them.
     pub remove_empty: bool,
-    /// Make one node of a node and its only child if they have the same label.
+    /// Merge a node with its only child if they have the same label.
     pub merge_repeated: bool,
-    /// Give every tree exactly one root of this label: the usual root labels are renamed, any
-    /// other root gets it as parent. If none, only unlabelled roots above one child are dropped.
+    /// Give every tree exactly one root with this label. The usual root labels are renamed; any other
+    /// root gets a new parent. If none, only unlabelled roots with one child are dropped.
     pub root_label: Option<String>,
 }
 
@@ -44,8 +44,8 @@ impl Default for CleanOptions {
     }
 }
 
-/// Clean every tree. A tree in which nothing is left becomes an empty tree, so that trees keep
-/// their numbers.
+/// Clean every tree. A tree that loses all its nodes becomes an empty tree, so that trees keep their
+/// numbers.
 pub fn clean(forest: &Forest, options: &CleanOptions) -> Forest {
     let mut cleaner = Cleaner::new(forest, options);
     for tree in 0..forest.len() {
@@ -54,9 +54,9 @@ pub fn clean(forest: &Forest, options: &CleanOptions) -> Forest {
     cleaner.cleaned
 }
 
-/// A label without its function tags: what stands before the first `-` or `=`.
+/// A label without its function tags: the part before the first `-` or `=`.
 ///
-/// A label that opens with a hyphen is one like `-LRB-`: its second hyphen belongs to it.
+/// In a label that starts with a hyphen, such as `-LRB-`, the second hyphen belongs to the label.
 ///
 /// ```
 /// use lpcfg_core::treebank::clean::strip_function_tags;
@@ -90,7 +90,7 @@ struct Cleaner<'a> {
     /// The label that roots get, and the labels that are renamed to it.
     root: Option<(u32, Vec<u32>)>,
     unlabelled: u32,
-    /// How many cleaned nodes there were before each node of the tree.
+    /// The number of cleaned nodes before each node of the tree.
     before: Vec<usize>,
 }
 

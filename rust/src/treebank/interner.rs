@@ -48,7 +48,7 @@ impl<T: Hash + Eq + Clone> Interner<T> {
         &self.values
     }
 
-    /// How many distinct values there are.
+    /// The number of distinct values.
     pub fn len(&self) -> usize {
         self.values.len()
     }

@@ -1,9 +1,9 @@
 //! Treebanks: from bracketed text to the table of binary nodes that estimators read, and back.
 //!
 //! [`bracket`] reads text into a [`forest`] (trees of any arity, columnar, nodes in post-order);
-//! [`clean`] removes what a grammar should not learn; [`transform`] binarises, markovises and
-//! collapses unary chains into a [`node_table`], and undoes it. An [`interner`] numbers labels and
-//! words.
+//! [`mod@clean`] removes traces, function tags and other things that a grammar should not learn.
+//! [`mod@transform`] collapses unary chains, binarises and markovises (Klein & Manning 2003) into a
+//! [`node_table`], and inverts this exactly. An [`interner`] numbers labels and words.
 
 pub mod bracket;
 pub mod clean;
@@ -17,8 +17,8 @@ use forest::Forest;
 use node_table::NodeTable;
 use transform::{TransformOptions, transform};
 
-/// The node table of trees, cleaned first if there are options for it. Trees that have no nodes, or
-/// none left, are dropped.
+/// The node table of trees, which are cleaned first if `cleaning` is given. Trees that have no nodes,
+/// before or after cleaning, are dropped.
 ///
 /// ```
 /// use lpcfg_core::treebank::bracket::{BracketReader, ReadOptions};

@@ -5,12 +5,12 @@ use crate::treebank::forest::OffsetError;
 /// The absence of a child, a parent or a word.
 pub const NONE: i32 = -1;
 
-/// The name of a node in a transformed tree. Labels are ids into a table of label names; nothing
-/// is ever encoded in a name, so that labels may contain any character.
+/// The symbol of a node in a transformed tree. Labels are ids into a table of label names. Nothing is
+/// encoded in the names themselves, so labels may contain any character.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Symbol {
     /// The labels of a collapsed unary chain from top to bottom, at least one. A binarisation node
-    /// has one: the lowest label of the node that it is a part of.
+    /// has one: the lowest label of the node that was binarised.
     pub labels: Vec<u32>,
     /// The labels of parent, grandparent and so on, as many as the markovisation keeps.
     pub ancestors: Vec<u32>,
@@ -47,7 +47,7 @@ pub struct NodeTable {
     pub words: Vec<String>,
 }
 
-/// Why a node table holds no trees. The position is a node.
+/// Why a node table does not describe trees.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TableError {
     /// The columns differ in length.
@@ -63,7 +63,7 @@ pub enum TableError {
         node: usize,
         /// Its symbol id.
         symbol: u32,
-        /// How many symbols there are.
+        /// The number of symbols.
         known: usize,
     },
     /// A symbol has no labels, or a label id has no name.
@@ -71,17 +71,18 @@ pub enum TableError {
     Labels(usize),
     /// A word on a node that is no preterminal, or none on one that is, or an unknown one.
     #[error(
-        "node {node} has word id {word}: {known} words are known, and preterminals, they alone, carry one"
+        "node {node} has word id {word}; a preterminal must have a word id below {known}, and other \
+         nodes -1"
     )]
     Word {
         /// The node.
         node: usize,
         /// Its word id.
         word: i32,
-        /// How many words there are.
+        /// The number of words.
         known: usize,
     },
-    /// Children are not where post-order puts them.
+    /// Children do not precede their parent in post-order.
     #[error("node {node} has children {left} and {right}, which do not precede it in post-order")]
     Children {
         /// The node.
@@ -92,6 +93,6 @@ pub enum TableError {
         right: i32,
     },
     /// A tree has several roots, or its root is a binarisation node.
-    #[error("node {0} ends a tree but is not its root, or is a part of a node that is missing")]
+    #[error("node {0} is the last of its tree, but is not the root, or is a binarisation node")]
     Root(usize),
 }

@@ -2,7 +2,7 @@
 
 use lpcfg_core::cancel::Cancel;
 use lpcfg_core::chart::Chart;
-use lpcfg_core::chart::latent::{Answer, LatentPass};
+use lpcfg_core::chart::latent::{LatentOutcome, LatentPass};
 use lpcfg_core::chart::pcfg::{Bounds, PcfgPass};
 use lpcfg_core::grammar::{Grammar, LatentArrays, Token};
 use proptest::prelude::*;
@@ -78,7 +78,7 @@ pub struct Passed {
     pub pcfg_chart: Chart,
     pub chart: Chart,
     pub pass: LatentPass,
-    pub answer: Answer,
+    pub outcome: LatentOutcome,
 }
 
 impl LatentCase {
@@ -143,10 +143,10 @@ impl LatentCase {
         chart.prune(0.0);
         let pcfg_chart = chart.clone();
         let mut pass = LatentPass::default();
-        let answer = pass
+        let outcome = pass
             .run(&grammar, grammar.latent().unwrap(), &self.tokens(), &words, &mut chart, &cancel)
             .unwrap();
-        Ok(Passed { grammar, pcfg_chart, chart, pass, answer })
+        Ok(Passed { grammar, pcfg_chart, chart, pass, outcome })
     }
 
     /// The vector of the first of some nodes in pre-order, and how many nodes it takes up.

@@ -1,13 +1,13 @@
-//! The projected grammar as the coarse pass reads it.
+//! The projected grammar, laid out for the dense coarse pass.
 
 use crate::chart::Cells;
 use crate::grammar::{GrammarError, Projection, SymbolId, UnaryClosure};
 use crate::numeric::vectors::LANES;
 
-/// More classes than this make a coarse pass pointless, and its matrices large.
-const MOST_CLASSES: usize = 1024;
+/// With more classes than this a coarse pass saves nothing, and its matrices become large.
+const MAX_CLASSES: usize = 1024;
 
-/// A binary rule, found by its left child.
+/// A binary rule in a list that is indexed by its left child.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RightRule {
     pub(super) right: u16,
@@ -15,7 +15,7 @@ pub(super) struct RightRule {
     pub(super) probability: f32,
 }
 
-/// A binary rule, found by its parent.
+/// A binary rule in a list that is indexed by its parent.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ParentRule {
     pub(super) left: u16,
@@ -23,22 +23,24 @@ pub(super) struct ParentRule {
     pub(super) probability: f32,
 }
 
-/// A projected grammar laid out for dense passes. Symbols are renumbered as lanes of vectors, so
-/// that those that can span several words come first and wide cells need fewer lanes.
+/// A projected grammar laid out for dense passes. Classes are renumbered as lanes of vectors. Those
+/// that can span several words come first, so that cells of several words need fewer lanes.
 #[derive(Debug, Clone)]
 pub struct CoarseGrammar {
     pub(super) lane_of_class: Vec<u16>,
     pub(super) class_of_lane: Vec<u32>,
     pub(super) wide_lanes: usize,
     pub(super) unit_lanes: usize,
-    /// For each left child the rules whose right child may span several words, and those whose
-    /// right child is one word: the latter by lane, counted from `wide_lanes`.
+    /// For each left child, the rules whose right child may span several words.
     pub(super) by_left: Vec<Vec<RightRule>>,
+    /// For each left child and each right child that is a tag, their rules. Tags are numbered by
+    /// their lane, counted from `wide_lanes`.
     pub(super) by_left_and_tag: Vec<Vec<Vec<RightRule>>>,
     pub(super) is_left: Vec<bool>,
     pub(super) by_parent: Vec<Vec<ParentRule>>,
     pub(super) roots: Vec<f32>,
-    /// For each bottom lane the chains to the lanes above it; empty without unary rules.
+    /// For each lane at the bottom of unary chains, the lanes at their tops and the summed
+    /// probabilities; empty without unary rules.
     chains: Vec<Vec<(u16, f32)>>,
 }
 
@@ -47,11 +49,11 @@ impl CoarseGrammar {
     pub fn new(projection: &Projection) -> Result<Self, GrammarError> {
         let rules = projection.rules();
         let classes = rules.number_of_symbols();
-        if classes > MOST_CLASSES {
+        if classes > MAX_CLASSES {
             return Err(GrammarError::TooMany {
                 things: "coarse classes",
                 found: classes,
-                most: MOST_CLASSES,
+                limit: MAX_CLASSES,
             });
         }
         let mut is_phrase = vec![false; classes];
@@ -125,10 +127,10 @@ impl CoarseGrammar {
         })
     }
 
-    /// How many bytes the chart of a sentence of so many words takes at most.
+    /// An upper bound on the bytes of the chart of a sentence with this number of words.
     pub fn chart_bytes(&self, words: usize) -> usize {
-        // Inside and outside, and the left items, which grow one by one: what grows may take up
-        // twice as much as is in it.
+        // Inside and outside values, and the left items. Those are pushed one by one: a growing
+        // vector may have twice the capacity that it needs.
         let bytes = |lanes: usize| {
             let left = self.is_left.iter().take(lanes).filter(|&&left| left).count();
             2 * lanes * size_of::<f32>() + 2 * left * size_of::<(u16, f32)>()
@@ -139,7 +141,7 @@ impl CoarseGrammar {
         cells * (bytes(self.wide_lanes) + mask + others) + words * bytes(self.unit_lanes)
     }
 
-    /// Add what unary chains make of the inside values of a cell.
+    /// Close the inside values of a cell over unary chains.
     pub(super) fn close_inside(&self, values: &mut [f32], scratch: &mut [f32]) {
         if self.chains.is_empty() {
             return;
@@ -154,7 +156,8 @@ impl CoarseGrammar {
         values.copy_from_slice(scratch);
     }
 
-    /// Give each symbol of a cell what the symbols above it in a unary chain have outside.
+    /// Close the outside values of a cell over unary chains: each symbol gets the outside values of
+    /// the symbols above it.
     pub(super) fn close_outside(&self, values: &mut [f32], scratch: &mut [f32]) {
         if self.chains.is_empty() {
             return;

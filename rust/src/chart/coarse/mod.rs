@@ -1,10 +1,10 @@
 //! The first pruning pass: dense inside-outside over the few symbols of the projected grammar.
 //!
-//! Rules are not looked at inside the loop over split points. For a span, the products of left and
-//! right inside values are first summed over all splits into a matrix over pairs of children, a
-//! row of vector operations for each left child, and each rule then reads the matrix once; the
-//! outside pass does the reverse. Items that do not survive pass nothing on to their parts, which
-//! leaves the outside pass less to do and lets posteriors come out a little too small.
+//! The loop over split points does not look at rules. For each span, the products of left and right
+//! inside values are first summed over all split points into a matrix over pairs of children, with
+//! one vector operation for each left child. Each rule then reads the matrix once. The outside pass
+//! does the reverse. Pruned items pass no outside values to their children. This saves time and
+//! makes posteriors slightly too small.
 
 mod grammar;
 mod outside;
@@ -19,8 +19,8 @@ use crate::numeric::scaling::{EMPTY, exponent, power_of_two};
 use crate::numeric::simd_dispatch::simd_dispatch;
 use crate::numeric::vectors::add_scaled;
 
-/// Inside values below this part of the largest of their cell are dropped, which keeps subnormal
-/// numbers out of the loops and outside values within single precision.
+/// Inside values below this fraction of the largest of their cell are dropped. This keeps subnormal
+/// numbers out of the loops, and outside values within single precision.
 const NEGLIGIBLE: f32 = 1e-30;
 
 /// Memory for coarse passes, reused from sentence to sentence.
@@ -29,7 +29,7 @@ pub struct CoarseChart {
     /// One-word cells, `unit_lanes` each.
     unit_inside: Vec<f32>,
     unit_outside: Vec<f32>,
-    /// All cells, `wide_lanes` each; those of one word are not used.
+    /// All cells, `wide_lanes` each; the entries of one-word cells are not used.
     wide_inside: Vec<f32>,
     wide_outside: Vec<f32>,
     exponents: Vec<i32>,
@@ -46,13 +46,13 @@ pub struct CoarseChart {
 }
 
 impl CoarseChart {
-    /// What survived the last [`run`](Self::run).
+    /// The classes that survived the last [`run`](Self::run).
     pub fn mask(&self) -> &Mask {
         &self.mask
     }
 
     /// Fill the chart for a sentence, given the emission probabilities of the classes of each
-    /// word, and keep what has a posterior of at least `threshold`.
+    /// word, and keep the classes whose posterior is at least `threshold`.
     ///
     /// Returns false if no tree of the coarse grammar spans the sentence.
     pub fn run(
@@ -101,10 +101,10 @@ impl CoarseChart {
         for width in (1..=words.len()).rev() {
             cancel.check()?;
             for start in 0..=words.len() - width {
-                self.descend(grammar, cells, start, start + width, threshold);
+                self.propagate_outside(grammar, cells, start, start + width, threshold);
             }
         }
-        self.mask.note_parents(cells);
+        self.mask.collect_parents(cells);
         Ok(true)
     }
 
@@ -204,8 +204,8 @@ impl CoarseChart {
         self.accumulator = sums;
     }
 
-    /// Add what ends in a tag. Only the last split has one, and only few tags are possible there, so
-    /// that rules are looked up instead of passing all of them through the matrix.
+    /// Add the rules whose right child is a tag. Only the last split point has such rules, and few
+    /// tags are possible there, so these rules are looked up instead of going through the matrix.
     #[inline(always)]
     fn add_last_word(
         &self,
@@ -235,7 +235,7 @@ impl CoarseChart {
         }
     }
 
-    /// Normalise the inside values of a cell and keep them.
+    /// Normalise the inside values of a cell and store them.
     fn store(
         &mut self,
         grammar: &CoarseGrammar,

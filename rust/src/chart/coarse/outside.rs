@@ -1,4 +1,4 @@
-//! The outside half of the coarse pass, which marks what survives.
+//! The outside half of the coarse pass, which marks the classes that survive.
 
 use super::{CoarseChart, CoarseGrammar, inside_of};
 use crate::chart::Cells;
@@ -27,9 +27,10 @@ impl CoarseChart {
         true
     }
 
-    /// Finish the outside values of a cell, mark what survives and pass its share to its parts.
+    /// Finish the outside values of a cell, mark the classes that survive, and add their
+    /// contributions to the outside values of their children.
     #[inline(always)]
-    pub(super) fn descend(
+    pub(super) fn propagate_outside(
         &mut self,
         grammar: &CoarseGrammar,
         cells: Cells,
@@ -51,7 +52,7 @@ impl CoarseChart {
         grammar.close_outside(outside, &mut self.scratch);
         for (lane, (inside, outside)) in inside.iter().zip(outside.iter()).enumerate() {
             let posterior = inside * outside;
-            // A posterior that is not a number is one that overflowed: keep the item.
+            // A posterior that overflowed is not a number and fails both comparisons: it is kept.
             if *inside == 0.0 || posterior < threshold || posterior == 0.0 {
                 continue;
             }
@@ -73,7 +74,7 @@ impl CoarseChart {
             return;
         }
         for split in start + 1..end {
-            self.descend_split(grammar, cells, start, split, end);
+            self.propagate_split(grammar, cells, start, split, end);
         }
         for &lane in &self.rows_in_use {
             self.row_in_use[lane as usize] = false;
@@ -82,7 +83,7 @@ impl CoarseChart {
     }
 
     #[inline(always)]
-    fn descend_split(
+    fn propagate_split(
         &mut self,
         grammar: &CoarseGrammar,
         cells: Cells,
@@ -97,7 +98,7 @@ impl CoarseChart {
             return;
         }
         let shift = self.exponents[left] + self.exponents[right] - self.exponents[whole];
-        // Beyond this the split cannot matter, or single precision could not hold it.
+        // Larger powers of two would overflow single precision.
         let factor = power_of_two(shift.min(120)) as f32;
         if factor == 0.0 {
             return;
@@ -109,7 +110,7 @@ impl CoarseChart {
                 continue;
             }
             let row = &self.matrix[lane as usize * grammar.unit_lanes..][..right_inside.len()];
-            let share = factor * dot(row, right_inside);
+            let left_outside = factor * dot(row, right_inside);
             let right_outside = if end - split == 1 {
                 &mut self.unit_outside[split * grammar.unit_lanes..][..grammar.unit_lanes]
             } else {
@@ -117,9 +118,9 @@ impl CoarseChart {
             };
             add_scaled(right_outside, factor * value, row);
             if split - start == 1 {
-                self.unit_outside[start * grammar.unit_lanes + lane as usize] += share;
+                self.unit_outside[start * grammar.unit_lanes + lane as usize] += left_outside;
             } else {
-                self.wide_outside[left * grammar.wide_lanes + lane as usize] += share;
+                self.wide_outside[left * grammar.wide_lanes + lane as usize] += left_outside;
             }
         }
     }

@@ -96,8 +96,8 @@ impl LatentPass {
                         &self.inside[self.offsets[right_item]..self.offsets[right_item + 1]];
                     let width = right_vector.len();
                     let length = left_vector.len() * width;
-                    let (place, _) = self.matrices.place(pair, left_symbol, right_symbol, length);
-                    let matrix = &mut self.matrices.values[place..place + length];
+                    let (offset, _) = self.matrices.offset(pair, left_symbol, right_symbol, length);
+                    let matrix = &mut self.matrices.values[offset..offset + length];
                     for (row, &value) in matrix.chunks_exact_mut(width).zip(left_vector) {
                         add_scaled(row, factor * value, right_vector);
                     }
@@ -105,9 +105,9 @@ impl LatentPass {
             }
         }
         self.mark_items(chart, cell);
-        for &(pair, left, right, place) in &self.matrices.slots {
+        for &(pair, left, right, offset) in &self.matrices.slots {
             let length = latent.states(left) * latent.states(right);
-            let matrix = &self.matrices.values[place..place + length];
+            let matrix = &self.matrices.values[offset..offset + length];
             for rule in grammar.pairs().rule_numbers(pair) {
                 let parent = grammar.rules().binary()[rule].parent;
                 let slot = self.item_of_symbol[parent.index()];

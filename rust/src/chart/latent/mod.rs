@@ -1,12 +1,12 @@
-//! Inside-outside over latent states, on the items that survived the PCFG pass.
+//! Inside-outside over latent states (Cohen et al. 2014), on the items that survived the PCFG pass.
 //!
-//! The contraction of a rule's tensor costs the cube of the number of states and stays out of the
-//! loop over split points. Inside, the outer products of the children are first summed over all
-//! splits into one matrix for each pair of symbols, a square of the number of states a split, and
-//! each rule's tensor then meets that matrix once. Outside, the tensors of a pair's rules are first
-//! contracted with the outside vectors of their parents into one matrix, which then serves all
-//! splits. Inside vectors are kept in scaled arithmetic, outside vectors relative to them, as in
-//! the PCFG pass.
+//! Contracting the tensor of a rule takes time cubic in the number of states m. It is therefore
+//! done outside the loop over split points, where O(m^2) is left. In the inside pass, the outer
+//! products of the children's vectors are first summed over all split points into one matrix for
+//! each pair of symbols. The tensor of each rule is then contracted with that matrix once. In the
+//! outside pass, the tensors of a pair's rules are first contracted with the outside vectors of
+//! their parents into one matrix, which is used for all split points. As in the PCFG pass, inside
+//! vectors are kept in scaled arithmetic, and outside vectors relative to them.
 
 mod inside;
 mod outside;
@@ -19,28 +19,28 @@ use crate::numeric::scaling::EMPTY;
 use crate::numeric::simd_dispatch::simd_dispatch;
 use crate::numeric::vectors::dot;
 
-/// Whether a latent model gives a sentence a probability; better answers are larger.
+/// What a latent pass found for a sentence; better outcomes are larger.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Answer {
-    /// It has no probability; the chart was left as it is.
-    None,
-    /// A linear model, right only up to noise, gave it a negative number; posteriors are relative
-    /// to the size of that number.
+pub enum LatentOutcome {
+    /// The model gives the sentence no probability; the chart is unchanged.
+    NoProbability,
+    /// The value Z that the model gives the sentence is negative, which can happen with parameters
+    /// estimated by spectral methods. Posteriors are relative to |Z|.
     Negative,
-    /// It has a probability.
+    /// The model gives the sentence a positive probability.
     Positive,
 }
 
 /// Memory for latent passes, reused from sentence to sentence.
 #[derive(Debug, Default)]
 pub struct LatentPass {
-    /// Where the vectors of each item start.
+    /// Where the vectors of each item start, and where the last ones end.
     offsets: Vec<usize>,
     inside: Vec<f32>,
     outside: Vec<f32>,
     exponents: Vec<i32>,
     matrices: PairMatrices,
-    /// For the symbols of the current cell, their item plus one.
+    /// The item of each symbol of the current cell, plus one; zero for other symbols.
     item_of_symbol: Vec<u32>,
 }
 
@@ -54,7 +54,7 @@ impl LatentPass {
         words: &[Vec<(SymbolId, f64)>],
         chart: &mut Chart,
         cancel: &Cancel,
-    ) -> Result<Answer, Cancelled> {
+    ) -> Result<LatentOutcome, Cancelled> {
         self.run_inside(grammar, latent, sentence, words, chart, cancel)?;
         self.run_outside(grammar, latent, chart, cancel)
     }
@@ -93,18 +93,18 @@ impl LatentPass {
         latent: &Latent,
         chart: &mut Chart,
         cancel: &Cancel,
-    ) -> Result<Answer, Cancelled> {
+    ) -> Result<LatentOutcome, Cancelled> {
         let Some(total) = self.start_outside(latent, chart) else {
-            return Ok(Answer::None);
+            return Ok(LatentOutcome::NoProbability);
         };
-        self.descend(grammar, latent, chart, cancel)?;
+        self.propagate_outside(grammar, latent, chart, cancel)?;
         let top = chart.cells().index(0, chart.cells().words());
         let log_scale = f64::from(self.exponents[top]) * std::f64::consts::LN_2;
         let negative = total < 0.0;
         let log_probability = if negative { f64::NEG_INFINITY } else { total.ln() + log_scale };
         let posterior = |item| f64::from(dot(self.inside(item), self.outside(item))).abs();
         chart.set_posteriors(log_probability, posterior);
-        Ok(if negative { Answer::Negative } else { Answer::Positive })
+        Ok(if negative { LatentOutcome::Negative } else { LatentOutcome::Positive })
     }
 
     /// The inside vector of an item, relative to the scale of its cell.

@@ -10,8 +10,8 @@ use crate::numeric::simd_dispatch::simd_dispatch;
 use crate::numeric::vectors::{add_scaled, dot};
 
 impl LatentPass {
-    /// Set the outside vectors of the whole sentence and return its scaled probability Z; none if
-    /// there is nothing to divide by.
+    /// Set the outside vectors of the whole sentence and return its scaled probability Z; none if Z
+    /// is zero or not finite.
     pub(super) fn start_outside(&mut self, latent: &Latent, chart: &Chart) -> Option<f64> {
         let words = chart.cells().words();
         let top = chart.cells().index(0, words);
@@ -33,8 +33,8 @@ impl LatentPass {
         Some(total)
     }
 
-    /// Pass the outside vectors of all cells on, wider spans first.
-    pub(super) fn descend(
+    /// Compute the outside vectors of all cells, wider spans first.
+    pub(super) fn propagate_outside(
         &mut self,
         grammar: &Grammar,
         latent: &Latent,
@@ -43,7 +43,7 @@ impl LatentPass {
     ) -> Result<(), Cancelled> {
         let pass = self;
         simd_dispatch!(
-            LatentPass::descend_spans,
+            LatentPass::propagate_spans,
             (
                 pass: &mut LatentPass,
                 grammar: &Grammar,
@@ -55,7 +55,7 @@ impl LatentPass {
     }
 
     #[inline(always)]
-    fn descend_spans(
+    fn propagate_spans(
         &mut self,
         grammar: &Grammar,
         latent: &Latent,
@@ -66,15 +66,15 @@ impl LatentPass {
         for width in (2..=words).rev() {
             cancel.check()?;
             for start in 0..=words - width {
-                self.descend_span(grammar, latent, chart, start, start + width);
+                self.propagate_span(grammar, latent, chart, start, start + width);
             }
         }
         Ok(())
     }
 
-    /// Pass the outside vectors of a cell to the children of each of its splits.
+    /// Add the contributions of a cell's outside vectors to its children at each split point.
     #[inline(always)]
-    fn descend_span(
+    fn propagate_span(
         &mut self,
         grammar: &Grammar,
         latent: &Latent,
@@ -102,14 +102,14 @@ impl LatentPass {
                 let row = grammar.pairs().row(chart.symbol(left_item));
                 for right_item in chart.items(right) {
                     let Some(pair) = row.get(chart.symbol(right_item)) else { continue };
-                    let place = self.outside_matrix(
+                    let offset = self.outside_matrix(
                         grammar,
                         latent,
                         pair,
                         chart.symbol(left_item),
                         chart.symbol(right_item),
                     );
-                    self.pass_down(place, factor, left_item, right_item);
+                    self.propagate_to_children(offset, factor, left_item, right_item);
                 }
             }
         }
@@ -117,7 +117,8 @@ impl LatentPass {
         self.unmark_items(chart, cell);
     }
 
-    /// The matrix that a pair gets from its parents in the current cell, computed on first use.
+    /// Where the matrix of a pair starts: the sum of its rules' tensors, contracted with the outside
+    /// vectors of their parents in the current cell. Computed on first use.
     #[inline(always)]
     fn outside_matrix(
         &mut self,
@@ -128,9 +129,9 @@ impl LatentPass {
         right: SymbolId,
     ) -> usize {
         let length = latent.states(left) * latent.states(right);
-        let (place, new) = self.matrices.place(pair, left, right, length);
+        let (offset, new) = self.matrices.offset(pair, left, right, length);
         if new {
-            let matrix = &mut self.matrices.values[place..place + length];
+            let matrix = &mut self.matrices.values[offset..offset + length];
             for rule in grammar.pairs().rule_numbers(pair) {
                 let parent = grammar.rules().binary()[rule].parent;
                 let slot = self.item_of_symbol[parent.index()];
@@ -142,15 +143,22 @@ impl LatentPass {
                 expand(latent.tensor(rule), outside, matrix);
             }
         }
-        place
+        offset
     }
 
-    /// Contract a pair's matrix with either child for the sake of the other.
+    /// Contract a pair's matrix with the inside vector of each child, and add the result to the
+    /// outside vector of its sibling.
     #[inline(always)]
-    fn pass_down(&mut self, place: usize, factor: f32, left_item: usize, right_item: usize) {
+    fn propagate_to_children(
+        &mut self,
+        offset: usize,
+        factor: f32,
+        left_item: usize,
+        right_item: usize,
+    ) {
         let left = self.offsets[left_item]..self.offsets[left_item + 1];
         let right = self.offsets[right_item]..self.offsets[right_item + 1];
-        let matrix = &self.matrices.values[place..place + left.len() * right.len()];
+        let matrix = &self.matrices.values[offset..offset + left.len() * right.len()];
         let left_inside = &self.inside[left.clone()];
         let right_inside = &self.inside[right.clone()];
         for (number, row) in matrix.chunks_exact(right_inside.len()).enumerate() {

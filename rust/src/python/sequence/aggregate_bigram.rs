@@ -1,4 +1,4 @@
-//! The aggregate bigram model.
+//! Bindings of the aggregate bigram model.
 
 use numpy::{
     IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
@@ -19,7 +19,7 @@ impl IntoPyErr for PairCountsError {
     }
 }
 
-/// How often words were seen after others, with a pool of threads to work on it.
+/// Counts of pairs of adjacent words, with a pool of threads.
 #[pyclass(name = "PairCounts", module = "lpcfg._core", frozen)]
 struct PyPairCounts {
     counts: PairCounts,

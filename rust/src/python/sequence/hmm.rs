@@ -1,4 +1,4 @@
-//! Hidden Markov models.
+//! Bindings of hidden Markov models.
 
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
@@ -66,7 +66,7 @@ impl PySecondOrder {
         tags: PyReadonlyArray1<'_, u32>,
         emissions: PyReadonlyArray1<'_, f64>,
     ) -> PyResult<Self> {
-        // Beside the tags there is a border, before the first word and after the last.
+        // Besides the tags there is a boundary symbol before the first and after the last word.
         let size = transitions.shape()[0];
         check_shape("transitions", transitions.shape(), &[size; 3])?;
         let transitions = elements("transitions", &transitions)?;
@@ -87,7 +87,7 @@ impl PySecondOrder {
     }
 }
 
-/// Sequences of symbols with a pool of threads to work on them.
+/// Sequences of symbols, with a pool of threads.
 #[pyclass(name = "Sequences", module = "lpcfg._core", frozen)]
 struct PySequences {
     sequences: Sequences,
@@ -132,7 +132,7 @@ impl PySequences {
         matrix(py, rows, model.0.states())
     }
 
-    /// Expected numbers of states and, if wanted, of transitions, a row for each sequence.
+    /// Expected counts of states and, if wanted, of transitions, a row for each sequence.
     fn expected_visits<'py>(
         &self,
         py: Python<'py>,
@@ -146,7 +146,7 @@ impl PySequences {
         matrix(py, rows, columns)
     }
 
-    /// Expected counts over all sequences: the E-step of Baum and Welch.
+    /// Expected counts over all sequences: the E-step of Baum-Welch.
     fn expected_counts<'py>(
         &self,
         py: Python<'py>,
@@ -162,8 +162,8 @@ impl PySequences {
         Ok(dict)
     }
 
-    /// The most probable states of each symbol, and the log-probability of each sequence together
-    /// with them.
+    /// The states of the most probable path of each sequence, and the joint log-probability of the
+    /// sequence and that path.
     #[expect(clippy::type_complexity, reason = "a pair of arrays")]
     fn best_states<'py>(
         &self,
@@ -197,8 +197,8 @@ impl PySequences {
         matrix(py, rows, model.0.tags())
     }
 
-    /// The scaled forward and backward rows of one sequence, and what they are scaled by: the
-    /// probability of each symbol given the earlier ones.
+    /// The scaled forward and backward rows of one sequence, and their scales: the probability of
+    /// each symbol given the earlier ones.
     #[expect(clippy::type_complexity, reason = "three arrays")]
     fn passes<'py>(
         &self,
@@ -234,7 +234,7 @@ impl PySequences {
     }
 }
 
-/// Rows of so many columns as an array.
+/// Rows with this number of columns as a NumPy array.
 fn matrix(py: Python<'_>, rows: Vec<f64>, columns: usize) -> PyResult<Bound<'_, PyArray2<f64>>> {
     let shape = [rows.len() / columns.max(1), columns];
     rows.into_pyarray(py).reshape(shape)

@@ -1,4 +1,4 @@
-//! Models of sequences.
+//! Bindings of models of sequences.
 
 mod aggregate_bigram;
 mod hmm;

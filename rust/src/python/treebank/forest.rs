@@ -1,4 +1,4 @@
-//! Forests as columns.
+//! Conversion of forests to and from columns, and the binding of cleaning.
 
 use numpy::{PyArray1, PyReadonlyArray1, ToPyArray};
 use pyo3::prelude::*;
@@ -68,7 +68,7 @@ impl Columns<'_> {
     }
 }
 
-/// What [`ForestIn`] takes.
+/// The columns of a forest as [`ForestIn`] takes them.
 pub(super) type ForestOut<'py> = (
     Bound<'py, PyArray1<u32>>,
     Bound<'py, PyArray1<i32>>,
@@ -89,7 +89,7 @@ pub(super) fn forest_out<'py>(py: Python<'py>, forest: &Forest) -> ForestOut<'py
     )
 }
 
-/// Remove from trees what a grammar should not learn.
+/// Clean trees.
 #[pyfunction]
 pub(super) fn clean_forest<'py>(
     py: Python<'py>,

@@ -1,4 +1,4 @@
-//! Bindings of the treebank modules: forests and node tables cross the border as tuples of columns.
+//! Bindings of the treebank modules. Forests and node tables are exchanged as tuples of columns.
 
 mod forest;
 mod options;

@@ -1,4 +1,4 @@
-//! The reader of bracketed trees.
+//! Bindings of the reader of bracketed trees.
 
 use std::sync::Mutex;
 
@@ -29,8 +29,8 @@ impl IntoPyErr for SourceError {
     }
 }
 
-/// A streaming reader of bracketed trees. Several threads of Python may share it: each call waits
-/// until the one before it has ended.
+/// A streaming reader of bracketed trees. Several Python threads may share it: each call waits until
+/// the one before it has ended.
 #[pyclass(module = "lpcfg._core", frozen)]
 pub(super) struct BracketReader(Mutex<bracket::BracketReader>);
 
@@ -60,12 +60,12 @@ impl BracketReader {
         Self(Mutex::new(bracket::BracketReader::new(options)))
     }
 
-    /// Read a chunk of a source, which errors name as their file.
+    /// Read a chunk of a source; errors name the source as their file.
     fn feed(&self, py: Python<'_>, source: &str, chunk: &[u8]) -> PyResult<()> {
         self.run(py, |reader| Ok(feed(reader, source, chunk)?))
     }
 
-    /// Read a chunk of a source, and hand over the trees completed since the last call.
+    /// Read a chunk of a source, and return the trees completed since the last call.
     fn read<'py>(&self, py: Python<'py>, source: &str, chunk: &[u8]) -> PyResult<ForestOut<'py>> {
         let forest = self.run(py, |reader| {
             feed(reader, source, chunk)?;
@@ -74,8 +74,8 @@ impl BracketReader {
         Ok(forest_out(py, &forest))
     }
 
-    /// End a source. Returns the errors of the trees dropped from it, the first of them, and the
-    /// number of trees dropped from all sources so far.
+    /// End a source. Returns the errors of the first trees dropped from it, and the number of trees
+    /// dropped from all sources so far.
     fn finish(&self, py: Python<'_>, source: &str) -> PyResult<(Vec<String>, usize)> {
         self.run(py, |reader| {
             let outcome = reader.finish();
@@ -86,13 +86,13 @@ impl BracketReader {
         })
     }
 
-    /// Hand over the trees completed since the last call.
+    /// Return the trees completed since the last call.
     fn take<'py>(&self, py: Python<'py>) -> PyResult<ForestOut<'py>> {
         let forest = self.run(py, |reader| Ok(reader.take_forest()))?;
         Ok(forest_out(py, &forest))
     }
 
-    /// Hand over the trees completed since the last call, cleaned (unless `cleaning` is none) and
+    /// Return the trees completed since the last call, cleaned (unless `cleaning` is none) and
     /// transformed, and the number of trees without nodes, which are left out.
     fn take_table<'py>(
         &self,

@@ -1,4 +1,4 @@
-//! Node tables as columns.
+//! Conversion of node tables to and from columns, and the bindings of the tree transform.
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
 use pyo3::prelude::*;
@@ -125,7 +125,7 @@ pub(super) fn invert_table<'py>(
         let mut names = Interner::<String>::default();
         let symbols = symbols.into_iter().map(|(labels, _, siblings, preterminal)| Symbol {
             labels: labels.iter().map(|label| names.intern(label.as_str())).collect(),
-            // The ancestors and siblings in a symbol are not needed on the way back.
+            // The inverse does not need the ancestors and siblings of a symbol.
             ancestors: Vec::new(),
             siblings: siblings.map(|_| Vec::new()),
             preterminal,

@@ -1,4 +1,4 @@
-//! What a model expects of sequences: their probabilities, posteriors of states, counts.
+//! Log-probabilities of sequences, posteriors of states and expected counts.
 
 use rayon::prelude::*;
 
@@ -7,15 +7,15 @@ use super::model::{HmmError, Model};
 use super::sequences::{Chunk, Sequences};
 use crate::cancel::Cancel;
 
-/// Chunks whose counts are kept at once before they are added up.
-const WAVE: usize = 32;
+/// The number of chunks whose counts are kept at once before they are summed.
+const CHUNKS_AT_ONCE: usize = 32;
 
-/// Expected counts summed over sequences: the E-step of Baum and Welch.
+/// Expected counts summed over sequences: the E-step of Baum-Welch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Counts {
     /// Of states at the beginning.
     pub initial: Vec<f64>,
-    /// Of transitions, a row for each state that is left.
+    /// Of transitions, a row for each source state.
     pub transitions: Vec<f64>,
     /// Of states at the end.
     pub ends: Vec<f64>,
@@ -25,7 +25,7 @@ pub struct Counts {
     pub log_probability: f64,
 }
 
-/// The log-probability of each sequence, minus infinity if the model cannot bring it forth.
+/// The log-probability of each sequence, minus infinity if the model cannot generate it.
 pub fn log_probabilities(
     model: &Model,
     sequences: &Sequences,
@@ -52,8 +52,8 @@ pub fn posteriors(
     Ok(rows.concat())
 }
 
-/// For each sequence the expected number of times in each state and, if `transitions` are wanted,
-/// behind these of transitions, a row for each state that is left.
+/// For each sequence, the expected counts of states, followed by those of transitions if
+/// `transitions` is true, with a row for each source state.
 pub fn expected_visits(
     model: &Model,
     sequences: &Sequences,
@@ -77,7 +77,7 @@ pub fn expected_visits(
     Ok(rows.concat())
 }
 
-/// Run both passes over each sequence and gather what `read` finds.
+/// Run both passes over each sequence and collect the results of `read`.
 fn map_lattices<T: Send>(
     model: &Model,
     sequences: &Sequences,
@@ -101,14 +101,14 @@ pub fn expected_counts(
     sequences.check(model.symbols())?;
     let (states, width) = (model.states(), model.width());
     let mut sums = ChunkCounts::new(width, model.symbols());
-    for wave in sequences.chunks().chunks(WAVE) {
-        let counted: Vec<_> = wave
+    for chunks in sequences.chunks().chunks(CHUNKS_AT_ONCE) {
+        let counted: Vec<_> = chunks
             .par_iter()
             .map_init(Lattice::default, |lattice, chunk| {
                 ChunkCounts::count(model, sequences, chunk, lattice, cancel)
             })
             .collect();
-        for (chunk, counts) in wave.iter().zip(counted) {
+        for (chunk, counts) in chunks.iter().zip(counted) {
             sums.add(chunk, &counts?);
         }
     }
@@ -127,7 +127,7 @@ pub fn expected_counts(
     })
 }
 
-/// Counts of a chunk, whose emissions have a padded row for each symbol of its vocabulary.
+/// The counts of a chunk. Emissions have a padded row for each symbol of its vocabulary.
 struct ChunkCounts {
     initial: Vec<f64>,
     steps: Vec<f64>,
@@ -156,7 +156,7 @@ impl ChunkCounts {
     ) -> Result<Self, HmmError> {
         let width = model.width();
         let mut counts = Self::new(width, chunk.vocabulary.len());
-        let mut places = chunk.places.iter();
+        let mut numbers = chunk.vocabulary_numbers.iter();
         for sequence in chunk.sequences.clone() {
             counts.log_probability += lattice.fill(model, sequences, sequence, cancel)?;
             lattice.add_steps(&mut counts.steps);
@@ -166,8 +166,8 @@ impl ChunkCounts {
             if let Some((forward, backward)) = lattice.rows().next_back() {
                 add_products(&mut counts.ends, forward, backward);
             }
-            for ((forward, backward), &place) in lattice.rows().zip(&mut places) {
-                let counts = &mut counts.emissions[place as usize * width..][..width];
+            for ((forward, backward), &number) in lattice.rows().zip(&mut numbers) {
+                let counts = &mut counts.emissions[number as usize * width..][..width];
                 add_products(counts, forward, backward);
             }
         }

@@ -1,8 +1,8 @@
 //! The forward and the backward algorithm.
 //!
-//! Forward rows are scaled to sum to one, and backward rows so that their product with the forward
-//! row of the same time does: nothing underflows however long a sequence is. What is lost are
-//! states that are 10^308 times less likely than others at the same time.
+//! Forward rows are scaled to sum to one, and backward rows so that their scalar product with the
+//! forward row of the same position is one. So nothing underflows in long sequences, except for
+//! states that are 10^308 times less likely than others at the same position.
 
 use super::kernels::{add_outer_products, combine_rows, multiply, scale};
 use super::log_product::LogProduct;
@@ -11,10 +11,11 @@ use super::sequences::Sequences;
 use crate::cancel::{Cancel, Cancelled};
 use crate::numeric::simd_dispatch::simd_dispatch;
 
-/// Times between two looks at the cancel flag.
+/// The number of positions between two checks of the cancel flag.
 const CHECK_INTERVAL: usize = 1 << 12;
 
-/// Memory for the passes over a sequence, reused from one to the next. Rows are of times, padded.
+/// Memory for the passes over a sequence, reused from one to the next. There is a padded row for
+/// each position ("now").
 #[derive(Debug, Default)]
 pub struct Lattice {
     width: usize,
@@ -31,7 +32,7 @@ pub struct Lattice {
 }
 
 impl Lattice {
-    /// Both passes over one of some sequences.
+    /// Run both passes over one of the sequences.
     pub fn of_sequence(
         model: &Model,
         sequences: &Sequences,
@@ -97,18 +98,18 @@ impl Lattice {
         self.forward.resize(symbols.len() * width, 0.0);
         self.scales.clear();
         let mut log_probability = LogProduct::default();
-        for (time, &symbol) in symbols.iter().enumerate() {
-            if time % CHECK_INTERVAL == 0 {
+        for (position, &symbol) in symbols.iter().enumerate() {
+            if position % CHECK_INTERVAL == 0 {
                 cancel.check()?;
             }
-            let (earlier, later) = self.forward.split_at_mut(time * width);
+            let (earlier, later) = self.forward.split_at_mut(position * width);
             let now = &mut later[..width];
             match earlier.rchunks_exact(width).next() {
                 Some(before) => combine_rows(&model.transitions, before, now),
                 None => now.copy_from_slice(&model.initial),
             }
             let sum = multiply(now, model.emission(symbol));
-            // So small a sum has no reciprocal.
+            // The reciprocal of a subnormal sum may be infinite.
             if sum < f64::MIN_POSITIVE {
                 return Ok(f64::NEG_INFINITY);
             }
@@ -138,15 +139,15 @@ impl Lattice {
         let last = &mut self.backward[(symbols.len() - 1) * width..][..width];
         last.copy_from_slice(&model.ends);
         scale(last, 1.0 / self.end);
-        for (time, &symbol) in symbols.iter().enumerate().rev() {
-            if time % CHECK_INTERVAL == 0 {
+        for (position, &symbol) in symbols.iter().enumerate().rev() {
+            if position % CHECK_INTERVAL == 0 {
                 cancel.check()?;
             }
-            let (earlier, later) = self.backward.split_at_mut(time * width);
-            let onward = &mut self.onward[time * width..][..width];
+            let (earlier, later) = self.backward.split_at_mut(position * width);
+            let onward = &mut self.onward[position * width..][..width];
             onward.copy_from_slice(&later[..width]);
             multiply(onward, model.emission(symbol));
-            scale(onward, 1.0 / self.scales[time]);
+            scale(onward, 1.0 / self.scales[position]);
             if let Some(before) = earlier.rchunks_exact_mut(width).next() {
                 combine_rows(&model.entries, onward, before);
             }
@@ -154,21 +155,22 @@ impl Lattice {
         Ok(())
     }
 
-    /// P(symbol | earlier symbols) at each time.
+    /// P(symbol | earlier symbols) at each position.
     pub fn scales(&self) -> &[f64] {
         &self.scales
     }
 
-    /// For each time two padded rows, whose product is the posterior of each state: P(state |
-    /// symbols up to now) and P(later symbols | state) / P(later symbols | symbols up to now).
+    /// For each position, two padded rows: P(state | symbols up to now) and
+    /// P(later symbols | state) / P(later symbols | symbols up to now). Their elementwise product is
+    /// the posterior of each state.
     pub fn rows(&self) -> impl DoubleEndedIterator<Item = (&[f64], &[f64])> {
         let size = self.scales.len() * self.width;
         let forward = self.forward[..size].chunks_exact(self.width);
         forward.zip(self.backward[..size].chunks_exact(self.width))
     }
 
-    /// Add to a matrix of padded rows what becomes the expected number of transitions from state
-    /// to state when it is multiplied with their probabilities.
+    /// Add to a matrix of padded rows the expected counts of transitions, each divided by the
+    /// probability of the transition.
     pub(super) fn add_steps(&self, sums: &mut [f64]) {
         let (size, width) = (self.scales.len() * self.width, self.width);
         let (left, right) = (&self.forward[..size - width], &self.onward[width..size]);

@@ -2,7 +2,7 @@
 
 use crate::numeric::vectors::add_scaled_lanes;
 
-/// Rows have a multiple of this many columns.
+/// The number of columns of a row is a multiple of this.
 pub(super) const LANES: usize = 4;
 
 type Lanes = [f64; LANES];
@@ -17,7 +17,7 @@ pub(super) fn padded(columns: usize) -> usize {
 pub(super) fn combine_rows(matrix: &[f64], factors: &[f64], result: &mut [f64]) {
     let width = result.len();
     let mut column = 0;
-    // Sums of a few vectors at once stay in registers, and their additions overlap.
+    // The sums of a few vectors fit into registers, and their additions overlap.
     while column + 4 * LANES <= width {
         combine_panel::<4>(matrix, factors, result, column);
         column += 4 * LANES;
@@ -47,7 +47,7 @@ fn combine_panel<const VECTORS: usize>(
 /// `sums[r][c]` += sum over times t of `left[t][r] * right[t][c]`, all with rows of one width.
 #[inline(always)]
 pub(super) fn add_outer_products(sums: &mut [f64], left: &[f64], right: &[f64], width: usize) {
-    // Few enough rows to stay in the nearest cache while all blocks of sums go over them.
+    // The rows of a tile stay in the first-level cache while they are added to all blocks of sums.
     let tile = width * TILE;
     for (left, right) in left.chunks(tile).zip(right.chunks(tile)) {
         for (number, rows) in sums.chunks_exact_mut(LANES * width).enumerate() {
@@ -63,6 +63,7 @@ pub(super) fn add_outer_products(sums: &mut [f64], left: &[f64], right: &[f64], 
     }
 }
 
+/// The number of rows of a tile.
 const TILE: usize = 64;
 
 /// The part of [`add_outer_products`] for as many rows as lanes, from `first` on, and a few columns.
@@ -90,7 +91,7 @@ fn outer_block<const VECTORS: usize>(
     }
 }
 
-/// The first elements as whole vectors; the slice must have as many.
+/// The first elements as whole vectors; the slice must be long enough.
 #[inline(always)]
 fn vectors<const VECTORS: usize>(values: &[f64]) -> &[Lanes; VECTORS] {
     let (lanes, _) = values.as_chunks::<LANES>();

@@ -1,6 +1,6 @@
 //! Logarithms of long products.
 
-/// A product of positive numbers in logarithm, with few logarithms taken.
+/// The logarithm of a product of positive numbers, computed with few calls of `ln`.
 #[derive(Debug)]
 pub(super) struct LogProduct {
     log: f64,

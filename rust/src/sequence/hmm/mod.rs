@@ -1,10 +1,10 @@
 //! Hidden Markov models over categorical observations.
 //!
-//! [`Model`] holds the parameters, [`Sequences`] what was observed. [`forward_backward`] has the
-//! forward and the backward algorithm, [`expectation`] what is read off them (log-probabilities, posteriors, and
-//! the expected counts of Baum and Welch), [`viterbi`] the most probable states. [`SecondOrder`] is for
-//! tagging: states depend on two before them, and words have few. Numbers are scaled, not in
-//! logarithms.
+//! [`Model`] holds the parameters, [`Sequences`] the observations. [`forward_backward`] has the
+//! forward and the backward algorithm, [`expectation`] their results (log-probabilities, posteriors,
+//! and the expected counts of Baum-Welch), and [`viterbi`] the most probable states. [`SecondOrder`]
+//! is for part-of-speech tagging: a tag depends on the two before it, and a word has few tags.
+//! Probabilities are scaled at each position instead of kept as logarithms.
 
 pub mod expectation;
 pub mod forward_backward;

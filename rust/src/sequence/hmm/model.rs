@@ -10,9 +10,9 @@ pub enum HmmError {
     Length {
         /// Which array.
         array: &'static str,
-        /// How many elements it should have.
+        /// The number of elements it should have.
         expected: usize,
-        /// How many it has.
+        /// The number of elements it has.
         found: usize,
     },
     /// A parameter is negative, infinite or not a number.
@@ -27,14 +27,14 @@ pub enum HmmError {
     #[error("offsets must ascend from 0 to the number of symbols, {0}")]
     Offsets(usize),
     /// A sequence has a symbol that the model does not have.
-    #[error("symbol {symbol} is out of range of {symbols}")]
+    #[error("symbol {symbol} is out of range: there are {symbols}")]
     Symbol {
         /// The symbol.
         symbol: u32,
-        /// How many the model has.
+        /// The number of symbols of the model.
         symbols: usize,
     },
-    /// A sequence that the model cannot bring forth has no posteriors.
+    /// The model cannot generate a sequence, so it has no posteriors.
     #[error("sequence {} has no probability under the model", .sequence + 1)]
     Impossible {
         /// The number of the sequence, from zero.
@@ -48,17 +48,17 @@ pub enum HmmError {
 /// A hidden Markov model over categorical observations.
 ///
 /// A sequence begins in state i with probability `initial[i]`, goes from i to j with
-/// `transitions[i][j]`, shows symbol x in state i with `emissions[x][i]`, and ends after state i
-/// with `ends[i]`. With ones for `ends`, and transitions that sum to one, probabilities are those
-/// of sequences given their length.
+/// `transitions[i][j]`, emits symbol x in state i with `emissions[x][i]`, and ends after state i with
+/// `ends[i]`. If `ends` are all one and transitions sum to one, probabilities are those of sequences
+/// given their length.
 #[derive(Debug, Clone)]
 pub struct Model {
     states: usize,
     symbols: usize,
     pub(super) initial: Vec<f64>,
-    /// A row for each state that is left.
+    /// A row for each source state.
     pub(super) transitions: Vec<f64>,
-    /// A row for each state that is entered.
+    /// The transposed transitions: a row for each target state.
     pub(super) entries: Vec<f64>,
     pub(super) ends: Vec<f64>,
     emissions: Vec<f64>,
@@ -129,7 +129,7 @@ impl Model {
         self.symbols
     }
 
-    /// How long a padded row is.
+    /// The length of a padded row.
     pub(super) fn width(&self) -> usize {
         self.initial.len()
     }

@@ -1,7 +1,8 @@
-//! Second-order hidden Markov models of words and tags, in which a tag depends on two before it.
+//! Second-order hidden Markov models of words and tags, in which a tag depends on the two before it
+//! (Brants 2000).
 //!
-//! A word has few tags, so that sums go over the triples of those that three words in a row can
-//! have, and states are the pairs of tags of two words in a row.
+//! States are the pairs of tags of two adjacent words. A word has few possible tags, so sums are only
+//! over the possible tags of three adjacent words.
 
 use std::ops::Range;
 
@@ -14,10 +15,10 @@ use crate::cancel::Cancel;
 #[derive(Debug, Clone)]
 pub struct SecondOrder {
     tags: usize,
-    /// P(third | first, second), in C order; the number after the last tag is that of the
-    /// beginning and the end of sentences.
+    /// P(third | first, second), in row-major order. The number after the last tag stands for the
+    /// beginning and the end of a sentence.
     transitions: Vec<f64>,
-    /// Where the tags of each word begin in the next two.
+    /// Where the tags of each word begin in the next two columns.
     offsets: Vec<usize>,
     word_tags: Vec<u32>,
     /// P(word | tag).
@@ -90,7 +91,7 @@ impl SecondOrder {
         })
     }
 
-    /// Let `write` see the tags of each word with their probabilities, and gather what it writes.
+    /// Call `write` with the tags of each word and their probabilities, and collect what it writes.
     fn map<T: Send + Clone>(
         &self,
         sentences: &Sequences,
@@ -128,7 +129,7 @@ impl SecondOrder {
 }
 
 /// Memory for a sentence, reused from one to the next. Matrices have a row for each tag of a word
-/// and a column for each of the next.
+/// and a column for each tag of the next word.
 #[derive(Debug, Default)]
 struct Lattice {
     /// For each word, P(tags of the word before and of this one | words up to this one).

@@ -7,11 +7,11 @@ use rustc_hash::FxHashMap;
 
 use super::model::HmmError;
 
-/// Chunks end with the sequence in which they reach this many symbols: enough to make the cost of
-/// adding up the counts of chunks small, few enough to keep threads busy.
-const CHUNK: usize = 8192;
+/// A chunk ends with the sequence in which it reaches this number of symbols. It is large enough to
+/// make the cost of summing counts over chunks small, and small enough to keep all threads busy.
+const CHUNK_SYMBOLS: usize = 8192;
 
-/// Sequences one after the other.
+/// Sequences of symbols, stored one after the other.
 #[derive(Debug, Clone)]
 pub struct Sequences {
     offsets: Vec<usize>,
@@ -19,14 +19,14 @@ pub struct Sequences {
     chunks: Vec<Chunk>,
 }
 
-/// Some sequences, with the distinct symbols in them numbered from zero. Where chunks begin does
-/// not depend on the number of threads, so neither does what is added up over them.
+/// Consecutive sequences, with their distinct symbols numbered from zero. Chunks do not depend on
+/// the number of threads, so sums over chunks do not, either.
 #[derive(Debug, Clone)]
 pub(super) struct Chunk {
     pub(super) sequences: Range<usize>,
     pub(super) vocabulary: Vec<u32>,
-    /// For each symbol its number in the vocabulary.
-    pub(super) places: Vec<u32>,
+    /// For each symbol of the sequences, its number in the vocabulary.
+    pub(super) vocabulary_numbers: Vec<u32>,
 }
 
 impl Sequences {
@@ -41,7 +41,7 @@ impl Sequences {
         let mut chunks = Vec::new();
         let mut first = 0;
         for end in 1..offsets.len() {
-            if offsets[end] - offsets[first] >= CHUNK || end + 1 == offsets.len() {
+            if offsets[end] - offsets[first] >= CHUNK_SYMBOLS || end + 1 == offsets.len() {
                 chunks.push(Chunk::new(first..end, &symbols[offsets[first]..offsets[end]]));
                 first = end;
             }
@@ -64,13 +64,14 @@ impl Sequences {
         &self.symbols[self.range(sequence)]
     }
 
-    /// Where a sequence is among the symbols of all.
+    /// The range of a sequence among the symbols of all sequences.
     pub(super) fn range(&self, sequence: usize) -> Range<usize> {
         self.offsets[sequence]..self.offsets[sequence + 1]
     }
 
-    /// Do something with the number of each sequence, on the threads of the current rayon pool with
-    /// memory of their own; results are in order, and of several errors the first one is returned.
+    /// Call `work` with the number of each sequence, on the threads of the current rayon pool. Each
+    /// thread has its own `memory`. Results are in the order of the sequences; of several errors the
+    /// first one is returned.
     pub(super) fn map<M, T: Send>(
         &self,
         memory: impl Fn() -> M + Sync + Send,
@@ -100,7 +101,7 @@ impl Chunk {
     fn new(sequences: Range<usize>, symbols: &[u32]) -> Self {
         let mut numbers = FxHashMap::default();
         let mut vocabulary = Vec::new();
-        let places = symbols
+        let vocabulary_numbers = symbols
             .iter()
             .map(|&symbol| {
                 *numbers.entry(symbol).or_insert_with(|| {
@@ -109,6 +110,6 @@ impl Chunk {
                 })
             })
             .collect();
-        Self { sequences, vocabulary, places }
+        Self { sequences, vocabulary, vocabulary_numbers }
     }
 }

@@ -1,4 +1,4 @@
-//! The most probable states of a sequence.
+//! The Viterbi algorithm: the most probable states of a sequence.
 
 use super::kernels::{LANES, multiply, scale};
 use super::log_product::LogProduct;
@@ -7,9 +7,9 @@ use super::sequences::Sequences;
 use crate::cancel::{Cancel, Cancelled};
 use crate::numeric::simd_dispatch::simd_dispatch;
 
-/// The best states of each symbol of all sequences, and for each sequence the log-probability of it
-/// and its best states together. Of paths that are equally good, the one is taken whose last state
-/// is the smaller, then the one before it.
+/// The best path of each sequence, and the joint log-probability of the sequence and that path. Of
+/// equally good paths, the one with the smallest last state is taken, then with the smallest state
+/// before it, and so on.
 pub fn best_states(
     model: &Model,
     sequences: &Sequences,
@@ -24,9 +24,9 @@ pub fn best_states(
     Ok((states.concat(), log_probabilities))
 }
 
-/// The best states of a sequence, or nothing if it is impossible. Of each time `rows` keeps how
-/// good the best paths to each state are, relative to the best of all; where they come from is
-/// found again on the way back, for one state a time.
+/// The best states of a sequence; none if it is impossible. For each position, `rows` has the
+/// probability of the best path to each state, relative to the best state. There are no
+/// backpointers: the predecessors of the states on the best path are found again from the end.
 fn best_path(
     model: &Model,
     symbols: &[u32],
@@ -36,9 +36,9 @@ fn best_path(
     let width = model.width();
     rows.resize(symbols.len() * width, 0.0);
     let mut log_probability = LogProduct::default();
-    for (time, &symbol) in symbols.iter().enumerate() {
+    for (position, &symbol) in symbols.iter().enumerate() {
         cancel.check()?;
-        let (earlier, later) = rows.split_at_mut(time * width);
+        let (earlier, later) = rows.split_at_mut(position * width);
         let now = &mut later[..width];
         match earlier.rchunks_exact(width).next() {
             Some(before) => best_entries(&model.transitions, before, now),
@@ -70,8 +70,8 @@ fn best_path(
 fn first_maximum(values: impl Iterator<Item = f64>) -> (usize, f64) {
     values.enumerate().fold(
         (0, 0.0),
-        |best, (place, value)| {
-            if value > best.1 { (place, value) } else { best }
+        |best, (state, value)| {
+            if value > best.1 { (state, value) } else { best }
         },
     )
 }

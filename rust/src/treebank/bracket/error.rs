@@ -25,7 +25,7 @@ impl fmt::Display for Position {
 /// One malformed tree, or one run of text that belongs to no tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BracketError {
-    /// Where it was noticed.
+    /// Where it was detected.
     pub position: Position,
     /// Where the tree around it opens, if there is one.
     pub tree: Option<Position>,
@@ -36,7 +36,7 @@ pub struct BracketError {
 impl BracketError {
     /// What is wrong, without the position.
     pub fn explanation(&self) -> String {
-        // A bracket missing in an earlier tree shows only where the next one makes no sense.
+        // A bracket that is missing in one tree is often only detected in the next.
         match self.tree {
             Some(tree) if tree.line != self.position.line => {
                 format!("{} (in the tree that opens at {tree}: is it closed?)", self.reason)
@@ -78,7 +78,7 @@ pub enum Malformed {
     /// A node below the root without a label; the position is that of its opening bracket.
     #[error("a node without a label; only the root of a tree may go without")]
     EmptyLabel,
-    /// A tree of no nodes, `()` or `(())`, where they are not wanted.
+    /// A tree of no nodes, `()` or `(())`, if these are not kept.
     #[error("an empty tree")]
     EmptyTree,
     /// Bytes that are not UTF-8.

@@ -22,10 +22,10 @@ pub use error::{BracketError, Malformed, Position};
 
 use crate::treebank::forest::Forest;
 
-/// How many errors are kept in skip mode; all are counted.
-pub const KEPT_ERRORS: usize = 100;
+/// The number of errors that are kept in skip mode; all are counted.
+pub const MAX_KEPT_ERRORS: usize = 100;
 
-/// What a reader does with trees that are not plain.
+/// How a reader treats empty and malformed trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ReadOptions {
     /// Keep `(())` and `()` as trees of no nodes; otherwise they are malformed.
@@ -34,35 +34,36 @@ pub struct ReadOptions {
     pub skip_malformed: bool,
 }
 
-/// A node whose closing bracket has not come yet.
+/// A node whose closing bracket has not been read yet.
 #[derive(Debug, Clone, Copy)]
-struct Open {
+struct OpenNode {
     label: Option<u32>,
     word: Option<u32>,
-    /// How many nodes the forest had when the bracket opened.
+    /// The number of nodes of the forest when the bracket opened.
     first: usize,
     position: Position,
 }
 
 /// Reads bracketed trees from chunks of bytes into a [`Forest`].
 ///
-/// Every source is ended with [`finish`](Self::finish), after which another may be fed. An error
-/// drops the tree it is in and leaves those before it; the rest of that source cannot be read.
+/// Every source is ended with [`finish`](Self::finish), after which another one may be fed. After an
+/// error the trees before it are available, but the rest of that source cannot be read.
 #[derive(Debug)]
 pub struct BracketReader {
     options: ReadOptions,
     forest: Forest,
-    stack: Vec<Open>,
-    /// A token that the last chunk broke off.
+    stack: Vec<OpenNode>,
+    /// The start of a token that continues in the next chunk.
     token: Vec<u8>,
     token_position: Position,
     position: Position,
     tree_position: Position,
-    /// Where a `()` stands directly below an unlabelled root: half of an empty tree `(())`.
-    hollow: Option<Position>,
+    /// The position of a `()` directly below an unlabelled root, the inner half of an empty tree
+    /// `(())`.
+    empty_child: Option<Position>,
     /// The error of a malformed tree, while its brackets are being balanced.
     failed: Option<BracketError>,
-    /// How many brackets of a malformed tree are open.
+    /// The number of open brackets of a malformed tree.
     failed_depth: usize,
     /// Whether text outside brackets was already reported for this line.
     outside_reported: bool,
@@ -83,7 +84,7 @@ impl BracketReader {
             token_position: Position::START,
             position: Position::START,
             tree_position: Position::START,
-            hollow: None,
+            empty_child: None,
             failed: None,
             failed_depth: 0,
             outside_reported: false,
@@ -93,12 +94,12 @@ impl BracketReader {
         }
     }
 
-    /// How many malformed trees were dropped so far.
+    /// The number of malformed trees that were dropped so far.
     pub fn skipped(&self) -> usize {
         self.skipped
     }
 
-    /// The errors of dropped trees since the last call: the first [`KEPT_ERRORS`] of them.
+    /// The errors of dropped trees since the last call: the first [`MAX_KEPT_ERRORS`] of them.
     pub fn take_errors(&mut self) -> Vec<BracketError> {
         std::mem::take(&mut self.errors)
     }
@@ -175,7 +176,7 @@ impl BracketReader {
         if self.failed.is_some() { self.failed_depth } else { self.stack.len() }
     }
 
-    /// Some bytes of a token: all the rest of it, unless they end the chunk.
+    /// Some bytes of a token, which may continue in the next chunk if they end this one.
     fn text_run(&mut self, run: &[u8], ends_chunk: bool) -> Result<(), BracketError> {
         if self.token.is_empty() {
             self.token_position = self.position;
@@ -189,7 +190,7 @@ impl BracketReader {
         Ok(())
     }
 
-    /// A delimiter came: what was broken off by the end of a chunk is complete.
+    /// Complete a token that began in an earlier chunk, at a delimiter.
     fn end_token(&mut self) -> Result<(), BracketError> {
         if self.token.is_empty() {
             return Ok(());
@@ -223,8 +224,8 @@ impl BracketReader {
             }
             return self.fail(at, Malformed::TextOutside(text.to_owned()));
         };
-        if let Some(hollow) = self.hollow {
-            return self.fail(hollow, Malformed::EmptyLabel);
+        if let Some(empty_child) = self.empty_child {
+            return self.fail(empty_child, Malformed::EmptyLabel);
         }
         let has_children = self.forest.node_count() > top.first;
         if has_children {
@@ -247,8 +248,8 @@ impl BracketReader {
             return Ok(());
         }
         if let Some(top) = self.stack.last() {
-            let wrong = if let Some(hollow) = self.hollow {
-                Some((hollow, Malformed::EmptyLabel))
+            let wrong = if let Some(empty_child) = self.empty_child {
+                Some((empty_child, Malformed::EmptyLabel))
             } else if top.word.is_some() {
                 Some((at, Malformed::WordAmongSubtrees))
             } else if top.label.is_none() && self.stack.len() > 1 {
@@ -266,7 +267,7 @@ impl BracketReader {
             self.outside_reported = false;
         }
         let first = self.forest.node_count();
-        self.stack.push(Open { label: None, word: None, first, position: at });
+        self.stack.push(OpenNode { label: None, word: None, first, position: at });
         Ok(())
     }
 
@@ -295,7 +296,7 @@ impl BracketReader {
                 let label = self.forest.intern_label("");
                 self.forest.push_phrase(label, below);
             }
-            (None, _) => return self.close_hollow(top),
+            (None, _) => return self.close_empty(top),
         }
         if self.stack.is_empty() {
             self.forest.end_tree();
@@ -303,11 +304,11 @@ impl BracketReader {
         Ok(())
     }
 
-    /// A node of neither label nor children ends: all or half of an empty tree, or malformed.
-    fn close_hollow(&mut self, node: Open) -> Result<(), BracketError> {
+    /// Close a node without label and children: an empty tree, its inner half, or malformed.
+    fn close_empty(&mut self, node: OpenNode) -> Result<(), BracketError> {
         match self.stack.as_slice() {
             [] => {
-                self.hollow = None;
+                self.empty_child = None;
                 if !self.options.keep_empty {
                     return self.fail(node.position, Malformed::EmptyTree);
                 }
@@ -315,14 +316,14 @@ impl BracketReader {
                 Ok(())
             }
             [root] if root.label.is_none() && root.first == self.forest.node_count() => {
-                self.hollow = Some(node.position);
+                self.empty_child = Some(node.position);
                 Ok(())
             }
             _ => self.fail(node.position, Malformed::EmptyLabel),
         }
     }
 
-    /// Something is malformed: drop the open tree, and either stop or note it and go on.
+    /// Drop the open tree, which is malformed. Return the error, or record it in skip mode.
     fn fail(&mut self, position: Position, reason: Malformed) -> Result<(), BracketError> {
         let outside = matches!(reason, Malformed::TextOutside(_) | Malformed::StrayClose);
         let tree = (!outside).then_some(self.tree_position);
@@ -345,7 +346,7 @@ impl BracketReader {
     fn abandon_tree(&mut self) {
         self.forest.truncate(self.forest.open_start());
         self.stack.clear();
-        self.hollow = None;
+        self.empty_child = None;
         self.failed = None;
     }
 
@@ -355,7 +356,7 @@ impl BracketReader {
 
     fn record(&mut self, error: BracketError) {
         self.skipped += 1;
-        if self.errors.len() < KEPT_ERRORS {
+        if self.errors.len() < MAX_KEPT_ERRORS {
             self.errors.push(error);
         }
     }

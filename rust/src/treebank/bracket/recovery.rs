@@ -1,13 +1,13 @@
-//! Going on after a tree that is never closed.
+//! Recovery after a tree that is never closed.
 
 use super::{BracketError, BracketReader, Position};
 
 impl BracketReader {
-    /// Read again what a tree that is never closed has swallowed: it goes on at the next line that
-    /// starts with a bracket.
+    /// Read the text after a tree that is never closed again, from the next line that starts with a
+    /// bracket.
     ///
-    /// Every bracket that stays open to the end is found beforehand in one pass, so that a text of
-    /// nothing but open brackets takes linear time, too.
+    /// All brackets that are never closed are found in one pass beforehand. So the time is linear
+    /// even for a text of nothing but opening brackets.
     pub(super) fn recover(&mut self) -> Result<(), BracketError> {
         let text = std::mem::take(&mut self.text);
         self.position = self.tree_position;
@@ -30,7 +30,7 @@ impl BracketReader {
     }
 }
 
-/// Where the brackets stand that are still open at the end of a text.
+/// The offsets of the brackets that are still open at the end of a text.
 fn unclosed_brackets(text: &[u8]) -> Vec<usize> {
     let mut open = Vec::new();
     for (offset, byte) in text.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Forests from columns that come from elsewhere.
+//! Forests from columns that must be checked.
 
 use super::{Forest, NO_WORD};
 
@@ -25,12 +25,13 @@ pub enum ForestError {
         node: usize,
         /// Its label id.
         label: u32,
-        /// How many labels have names.
+        /// The number of label names.
         known: usize,
     },
     /// A word id has no name, or a node has both a word and children, or neither.
     #[error(
-        "node {node} of size {size} has word id {word}: {known} words are known, and nodes of size 1, they alone, carry one"
+        "node {node} of size {size} has word id {word}; a node of size 1 must have a word id below \
+         {known}, and other nodes -1"
     )]
     Word {
         /// The node.
@@ -39,7 +40,7 @@ pub enum ForestError {
         size: u32,
         /// Its word id.
         word: i32,
-        /// How many words have names.
+        /// The number of word names.
         known: usize,
     },
     /// Subtree sizes do not nest, or a tree has several roots.
@@ -58,13 +59,12 @@ pub enum ForestError {
 pub struct OffsetError {
     /// Which offset is missing or wrong.
     pub index: usize,
-    /// How many nodes there are.
+    /// The number of nodes.
     pub nodes: usize,
 }
 
 impl Forest {
-    /// A forest from columns that come from elsewhere, with everything checked. Names that occur
-    /// twice become one id.
+    /// Check columns and make a forest of them. Names that occur twice become one id.
     pub fn from_columns(
         labels: &[u32],
         words: &[i32],

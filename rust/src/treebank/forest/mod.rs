@@ -88,7 +88,7 @@ impl Forest {
         self.sizes.truncate(nodes);
     }
 
-    /// Take the tree being built into a forest of its own, which knows only the names it needs.
+    /// Move the tree being built to a new forest, which has only the names that it needs.
     pub fn split_open(&mut self) -> Self {
         let start = self.open_start();
         let mut rest = Self::new();
@@ -113,7 +113,8 @@ impl Forest {
         }
     }
 
-    /// End the tree being built: all nodes since the last call. None makes an empty tree.
+    /// End the tree being built. Its nodes are all those since the last call; without any, the tree
+    /// is empty.
     pub fn end_tree(&mut self) {
         self.tree_offsets.push(self.labels.len());
     }
@@ -129,7 +130,7 @@ impl Forest {
         self.tree_offsets[self.len()]
     }
 
-    /// How many trees are complete.
+    /// The number of complete trees.
     pub fn len(&self) -> usize {
         self.tree_offsets.len() - 1
     }
@@ -139,7 +140,7 @@ impl Forest {
         self.len() == 0
     }
 
-    /// How many nodes there are, those of the tree being built included.
+    /// The number of nodes, including those of the tree being built.
     pub fn node_count(&self) -> usize {
         self.labels.len()
     }
@@ -222,7 +223,7 @@ impl Forest {
             return "(())".to_owned();
         }
         let mut text = String::new();
-        // Pre-order: a node is left when the walk reaches the next node to its right.
+        // In pre-order. `None` on the stack stands for a closing bracket.
         let mut stack = vec![Some(nodes.end - 1)];
         while let Some(step) = stack.pop() {
             let Some(node) = step else {

@@ -1,4 +1,4 @@
-//! Trees to node table.
+//! The tree transform: from trees to a node table.
 
 use super::{Direction, TransformOptions};
 use crate::treebank::forest::{Forest, NO_WORD};
@@ -17,8 +17,9 @@ pub fn transform(forest: &Forest, options: &TransformOptions) -> NodeTable {
 /// The parent of a root.
 const NO_PARENT: usize = usize::MAX;
 
-/// Vectors per node are indexed by the node's position in its tree; they are reused from tree to
-/// tree. A chain is known by its bottom node, and reaches up to the `length - 1`st node after it.
+/// Vectors with an element for each node are indexed by the node's position in its tree; they are
+/// reused from tree to tree. A unary chain is identified by its bottom node. In post-order its nodes
+/// follow one another, so its top is `length - 1` nodes after its bottom.
 struct Transformer<'a> {
     forest: &'a Forest,
     options: &'a TransformOptions,
@@ -29,13 +30,13 @@ struct Transformer<'a> {
     words: Interner<u32>,
     /// The first node of the tree.
     base: usize,
-    /// How many nodes the chain above a bottom node has; zero for nodes that are no bottom.
+    /// The number of nodes of the chain of each bottom node; zero for other nodes.
     lengths: Vec<usize>,
     /// The parent of the topmost node of a chain: the bottom of the chain above.
     parents: Vec<usize>,
     /// The table's node for the topmost node of a chain.
     table_nodes: Vec<i32>,
-    /// The table's node that covers the children of a bottom node so far ([`Direction::Left`]).
+    /// The table's node that covers the children of a bottom node seen so far ([`Direction::Left`]).
     covering: Vec<i32>,
     children: Vec<usize>,
     tokens: i32,
@@ -158,7 +159,7 @@ impl<'a> Transformer<'a> {
         table_node
     }
 
-    /// The two nodes, or the one, that a node has as children in the table.
+    /// The one or two children of a node in the table.
     fn binary_children(&mut self, bottom: usize) -> (i32, i32) {
         let mut children = std::mem::take(&mut self.children);
         children.clear();
@@ -183,8 +184,8 @@ impl<'a> Transformer<'a> {
         pair
     }
 
-    /// With [`Direction::Left`], binarisation nodes come between the children in post-order: if the chain
-    /// is a child but the last, cover it together with those before it.
+    /// With [`Direction::Left`], binarisation nodes come between the children in post-order. If the
+    /// chain is any child but the last, add a node that covers it and the children before it.
     fn cover(&mut self, bottom: usize, table_node: i32) {
         let child = self.top(bottom);
         let parent = self.parents[child - self.base];
@@ -228,7 +229,7 @@ impl<'a> Transformer<'a> {
         node
     }
 
-    /// The symbol of a node that the tree has.
+    /// The symbol of a node of the original tree.
     fn chain_symbol(&mut self, bottom: usize, preterminal: bool) -> u32 {
         let (top, labels) = (self.top(bottom), self.forest.labels());
         self.key.clear();
@@ -266,7 +267,7 @@ impl<'a> Transformer<'a> {
     }
 }
 
-/// The kind of a binarisation node; that of others is 1 for preterminals and 0 for phrases.
+/// The kind of a binarisation node in a key; preterminals have kind 1, phrases kind 0.
 const BINARIZATION: u32 = 2;
 
 /// A key holds the kind, the numbers of labels and ancestors, then labels, ancestors, siblings.

@@ -1,11 +1,11 @@
-//! Node table to trees.
+//! The inverse of the tree transform: from a node table to trees.
 
 use crate::treebank::forest::{Forest, check_offsets};
 use crate::treebank::node_table::{NONE, NodeTable, TableError};
 
-/// The trees whose transform is a table.
+/// The trees whose transform is the given table.
 ///
-/// Spans and parents are not looked at. Everything else is checked, so that no table can do harm.
+/// Spans and parents are not read. Everything else is checked, so that an invalid table is an error.
 pub fn invert(table: &NodeTable) -> Result<Forest, TableError> {
     let nodes = table.symbol.len();
     let lengths = [nodes, table.left.len(), table.right.len(), table.word.len()];
@@ -63,7 +63,7 @@ pub fn invert(table: &NodeTable) -> Result<Forest, TableError> {
     Ok(forest)
 }
 
-/// Where the subtree of a node starts, if its children are where post-order puts them.
+/// Where the subtree of a node starts; an error if its children do not precede it in post-order.
 fn first_of_subtree(
     table: &NodeTable,
     node: usize,

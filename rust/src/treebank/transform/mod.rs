@@ -1,10 +1,11 @@
-//! From trees to the binary node table that estimators read, and exactly back.
+//! The tree transform: from trees to the binary node table that estimators read, and exactly back.
 //!
-//! Three things happen on the way. Unary chains are collapsed, so that a chain of nodes above the
-//! same words becomes one node whose symbol keeps all their labels. Nodes with more than two
-//! children are binarised with binarisation nodes in between, whose symbols have some of the sibling
-//! labels (horizontal markovisation). Symbols have the labels of some ancestors (vertical
-//! markovisation). Symbols are structured, so the way back needs no more than the table.
+//! The transform has three steps (Klein & Manning 2003 for the last two). Unary chains are collapsed:
+//! a chain of nodes over the same words becomes one node whose symbol has all their labels. Nodes
+//! with more than two children are binarised: binarisation nodes are inserted, whose symbols have
+//! some of the labels of siblings (horizontal markovisation). Symbols are annotated with the labels
+//! of some ancestors (vertical markovisation). Symbols are structured, so the inverse needs only the
+//! table.
 //!
 //! # Unary chains
 //!
@@ -22,7 +23,7 @@ mod inverse;
 pub use forward::transform;
 pub use inverse::invert;
 
-/// To which side binarisation nodes branch.
+/// The side to which binarisation nodes branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// `X -> @X c_n`, where `@X` covers all children but the last.
@@ -42,10 +43,10 @@ pub struct Collapse {
     pub preterminals: bool,
 }
 
-/// Which nodes, beside those of phrases, are annotated with their ancestors.
+/// Which nodes, besides phrases, are annotated with their ancestors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Annotate {
-    /// Binarisation nodes, with the ancestors of the node they are a part of.
+    /// Binarisation nodes, with the ancestors of the node that was binarised.
     pub binarization_nodes: bool,
     /// Preterminals.
     pub preterminals: bool,
@@ -54,7 +55,7 @@ pub struct Annotate {
 /// How trees become binary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TransformOptions {
-    /// To which side binarisation nodes branch.
+    /// The side to which binarisation nodes branch.
     pub direction: Direction,
     /// The number of sibling labels in the symbol of a binarisation node: those of the children it
     /// covers, in the order of generation (from the left for [`Direction::Right`]); all if none.

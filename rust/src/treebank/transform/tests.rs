@@ -48,7 +48,7 @@ fn symbols(text: &str, options: &TransformOptions) -> Vec<String> {
 const FLAT: &str = "(X (A a) (B b) (C c) (D d))";
 
 #[test]
-fn made_nodes_cover_the_rest_in_either_direction() {
+fn binarisation_nodes_cover_the_rest_in_either_direction() {
     let right = TransformOptions { horizontal: Some(1), ..PLAIN };
     assert_eq!(symbols(FLAT, &right), ["A", "B", "C", "D", "@X[C]", "@X[B]", "X"]);
     let left = TransformOptions { direction: Direction::Left, ..right };
