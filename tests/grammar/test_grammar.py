@@ -142,7 +142,10 @@ def test_a_coarse_pass_over_one_class_changes_no_tree():
             {"coarse": np.array([0], dtype=np.uint32), "weights": np.array([1.0, 1.0])},
             "length 1, expected 2",
         ),
-        ({"coarse": np.array([0, 1], dtype=np.uint32)}, "coarse and weights must be given together"),
+        (
+            {"coarse": np.array([0, 1], dtype=np.uint32)},
+            "coarse and weights must be given together",
+        ),
     ],
 )
 def test_inconsistent_arrays_are_refused(changes, message):

@@ -130,7 +130,9 @@ def evaluate_parser(
     100.0
     """
     if input not in INPUTS:
-        raise InputError(f"input must be one of {', '.join(INPUTS)}, not {input!r}")
+        raise InputError(
+            f"input must be one of {', '.join(INPUTS)}, not {input!r}", argument="input"
+        )
     if not gold:
         raise TreebankError("there are no trees to evaluate on")
     words = [tree.words() for tree in gold]

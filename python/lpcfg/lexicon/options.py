@@ -56,17 +56,24 @@ class LexiconOptions:
     def __post_init__(self) -> None:
         if self.classes not in get_args(Classes):
             choices = ", ".join(get_args(Classes))
-            raise InputError(f"classes must be one of {choices}, not {self.classes!r}")
+            raise InputError(
+                f"classes must be one of {choices}, not {self.classes!r}", argument="classes"
+            )
         for name in ("rare", "class_limit", "class_support"):
             if getattr(self, name) < 0:
-                raise InputError(f"{name} must not be negative, but is {getattr(self, name)}")
+                raise InputError(
+                    f"{name} must not be negative, but is {getattr(self, name)}", argument=name
+                )
         for name in ("word_smoothing", "class_smoothing", "chain_smoothing"):
             if not 0 <= getattr(self, name) < math.inf:
                 raise InputError(
-                    f"{name} must be a finite number from 0, not {getattr(self, name)}"
+                    f"{name} must be a finite number from 0, not {getattr(self, name)}",
+                    argument=name,
                 )
         if not 0 <= self.prune < 1:
-            raise InputError(f"prune must be a probability below 1, not {self.prune}")
+            raise InputError(
+                f"prune must be a probability below 1, not {self.prune}", argument="prune"
+            )
 
     @classmethod
     def plain(cls, classes: Classes = "english", rare: int = 5) -> LexiconOptions:

@@ -87,7 +87,9 @@ class AggregateBigram:
         1.0
         """
         if method not in METHODS:
-            raise InputError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
+            raise InputError(
+                f"method must be one of {', '.join(METHODS)}, not {method!r}", argument="method"
+            )
         if self.n_states < 1 or self.restarts < 1:
             raise InputError("n_states and restarts must be at least 1")
         self.vocabulary_ = Vocabulary.from_corpus(corpus, self.min_count)

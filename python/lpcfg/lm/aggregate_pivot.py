@@ -46,12 +46,19 @@ class PivotOptions:
 
     def __post_init__(self) -> None:
         if self.iterations < 1:
-            raise InputError(f"iterations must be at least 1, but are {self.iterations}")
+            raise InputError(
+                f"iterations must be at least 1, but are {self.iterations}", argument="iterations"
+            )
         for name in ("dimensions", "kappa", "anchor_share", "backoff"):
             if not getattr(self, name) >= 0:
-                raise InputError(f"{name} must not be negative, but is {getattr(self, name)}")
+                raise InputError(
+                    f"{name} must not be negative, but is {getattr(self, name)}", argument=name
+                )
         if not 0 <= self.smoothing < 1:
-            raise InputError(f"smoothing must be from 0 to below 1, but is {self.smoothing}")
+            raise InputError(
+                f"smoothing must be from 0 to below 1, but is {self.smoothing}",
+                argument="smoothing",
+            )
 
 
 def pivot_start(

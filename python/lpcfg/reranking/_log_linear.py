@@ -41,7 +41,7 @@ class KBestLists:
         if not len(sizes) or sizes.min() < 1:
             raise InputError("there must be sentences, and each must have at least one candidate")
         if not np.isfinite(self.gains).all():
-            raise InputError("gains must be finite")
+            raise InputError("gains must be finite", argument="gains")
 
     def loss(
         self, weights: NDArray[np.float64], penalty: float

@@ -100,7 +100,8 @@ class Reranker(BaseParser):
         treebank = as_treebank(trees)
         if self.folds > len(treebank):
             raise InputError(
-                f"folds must be at most the number of trees, {len(treebank)}, not {self.folds}"
+                f"folds must be at most the number of trees, {len(treebank)}, not {self.folds}",
+                argument="folds",
             )
         trees = treebank.trees()
         grammars = self._estimate(treebank)
@@ -131,11 +132,13 @@ class Reranker(BaseParser):
         lpcfg.errors.InputError: folds must be at least 2, not 1
         """
         if not self.folds >= 2:
-            raise InputError(f"folds must be at least 2, not {self.folds}")
+            raise InputError(f"folds must be at least 2, not {self.folds}", argument="folds")
         for name in ("candidates", "min_count", "iterations"):
             check_positive(name, getattr(self, name))
         if not isinstance(self.penalty, (int, float)) or not 0 < self.penalty < math.inf:
-            raise InputError(f"penalty must be a positive number, not {self.penalty!r}")
+            raise InputError(
+                f"penalty must be a positive number, not {self.penalty!r}", argument="penalty"
+            )
 
     def _estimate(self, treebank: Treebank) -> list[list[Grammar]]:
         """The grammars of each parser; an estimator that occurs twice is fitted once."""

@@ -170,7 +170,9 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """
         check_is_fitted(self, "parameters_")
         if length is None and self.parameters_.ends is None:
-            raise InputError("length must be given: the end of sequences is not modelled")
+            raise InputError(
+                "length must be given: the end of sequences is not modelled", argument="length"
+            )
         random = np.random.default_rng(random_state)
         lengths, states, symbols = self.parameters_.sample(n_sequences, length, random)
         ends = np.cumsum(lengths)[:-1]

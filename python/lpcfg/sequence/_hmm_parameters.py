@@ -78,14 +78,14 @@ class HMMParameters:
         if self.ends is not None:
             shapes["ends"] = (states,)
         if states == 0:
-            raise InputError("initial must have a probability for each state")
+            raise InputError("initial must have a probability for each state", argument="initial")
         for name, shape in shapes.items():
             actual = getattr(self, name).shape
             if actual != shape:
-                raise InputError(f"{name} must have shape {shape}, not {actual}")
+                raise InputError(f"{name} must have shape {shape}, not {actual}", argument=name)
         for name in ("initial", *shapes):
             if not np.all(getattr(self, name) >= 0):
-                raise InputError(f"{name} must have no negative numbers")
+                raise InputError(f"{name} must have no negative numbers", argument=name)
         ends = 0.0 if self.ends is None else self.ends
         leaving = self.transitions.sum(axis=1) + ends
         sums = {
@@ -96,7 +96,7 @@ class HMMParameters:
         for name, sum_ in sums.items():
             wrong = np.atleast_1d(sum_)[np.abs(np.atleast_1d(sum_) - 1) > _ROUNDING]
             if len(wrong):
-                raise InputError(f"{name} must sum to 1, not to {wrong[0]:.6g}")
+                raise InputError(f"{name} must sum to 1, not to {wrong[0]:.6g}", argument=name)
 
     @property
     def n_states(self) -> int:

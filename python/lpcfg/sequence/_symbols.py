@@ -101,7 +101,9 @@ class SymbolTable:
         kinds = {type(symbol) for symbol in self.symbols}
         if not (kinds <= {str} or kinds <= {int}):
             names = ", ".join(sorted(kind.__name__ for kind in kinds))
-            raise InputError(f"symbols must be all strings or all integers, not {names}")
+            raise InputError(
+                f"symbols must be all strings or all integers, not {names}", argument="symbols"
+            )
         if len(self.ids) < len(self.symbols):
             raise InputError("a symbol is in the vocabulary more than once")
 

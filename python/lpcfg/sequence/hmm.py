@@ -110,7 +110,9 @@ class HMM(HMMInference):
         ):
             table = SymbolTable(tuple(range(number) if names is None else names))
             if len(table.symbols) != number:
-                raise InputError(f"{name} must be {number} names, not {len(table.symbols)}")
+                raise InputError(
+                    f"{name} must be {number} names, not {len(table.symbols)}", argument=name
+                )
             setattr(hmm, f"{name}_", table.symbols)
         hmm.parameters_ = parameters
         return hmm
@@ -170,23 +172,33 @@ class HMM(HMMInference):
         lpcfg.errors.InputError: n_states must be at least 1, not 0
         """
         if self.n_states is not None and self.n_states < 1:
-            raise InputError(f"n_states must be at least 1, not {self.n_states}")
+            raise InputError(
+                f"n_states must be at least 1, not {self.n_states}", argument="n_states"
+            )
         for name in ("n_init", "max_iter"):
             if getattr(self, name) < 1:
-                raise InputError(f"{name} must be at least 1, not {getattr(self, name)}")
+                raise InputError(
+                    f"{name} must be at least 1, not {getattr(self, name)}", argument=name
+                )
         if not self.pseudocount >= 0:
-            raise InputError(f"pseudocount must not be negative, but is {self.pseudocount}")
+            raise InputError(
+                f"pseudocount must not be negative, but is {self.pseudocount}",
+                argument="pseudocount",
+            )
         for name, choices in (("unknown", get_args(Unknown)), ("decoder", get_args(Decoder))):
             if getattr(self, name) not in choices:
                 raise InputError(
-                    f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}"
+                    f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}",
+                    argument=name,
                 )
 
     def _fit_unsupervised(
         self, offsets: NDArray[np.int64], symbols: NDArray[np.uint32], n_symbols: int
     ) -> None:
         if self.n_states is None:
-            raise InputError("n_states must be given if the states of the sequences are not")
+            raise InputError(
+                "n_states must be given if the states of the sequences are not", argument="n_states"
+            )
         algorithm = BaumWelch(self.max_iter, self.tol, self.pseudocount, self.progress)
         sequences = _core.Sequences(offsets, symbols, thread_count(self.n_jobs))
         frequencies = np.bincount(symbols, minlength=n_symbols)[:n_symbols] / len(symbols)

@@ -217,7 +217,9 @@ class SpectralHMM(BaseEstimator):  # type: ignore[misc]
         ('a', 'b')
         """
         if self.n_states < 1:
-            raise InputError(f"n_states must be at least 1, not {self.n_states}")
+            raise InputError(
+                f"n_states must be at least 1, not {self.n_states}", argument="n_states"
+            )
         flat = FlatSequences.of(sequences)
         table = SymbolTable.chosen(None, flat)
         symbols = table.encode(flat)

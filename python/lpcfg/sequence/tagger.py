@@ -119,7 +119,9 @@ class Tagger:
         """
         for name in SMOOTHING:
             if not getattr(self, name) > 0:
-                raise InputError(f"{name} must be above 0, not {getattr(self, name)}")
+                raise InputError(
+                    f"{name} must be above 0, not {getattr(self, name)}", argument=name
+                )
         if not np.all(self.counts_ > 0):
             raise InputError("counts must be above 0")
         size = len(self.tags_) + 1

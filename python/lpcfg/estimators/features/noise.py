@@ -49,7 +49,7 @@ class Noise:
                 f"the kind of noise must be one of {', '.join(NOISE_KINDS)}, not {self.kind!r}"
             )
         if not self.sigma >= 0:
-            raise InputError(f"sigma must not be negative, but is {self.sigma}")
+            raise InputError(f"sigma must not be negative, but is {self.sigma}", argument="sigma")
         if self.kind == "dropout" and not self.sigma < 1:
             raise InputError(f"sigma of dropout is a probability below 1, not {self.sigma:g}")
 

@@ -38,7 +38,9 @@ def find_anchors(points: Floats, count: int, tolerance: float = 1e-6) -> NDArray
     array([2, 3, 1])
     """
     if points.ndim != 2 or not len(points):
-        raise InputError(f"points must be rows of a matrix, not of shape {points.shape}")
+        raise InputError(
+            f"points must be rows of a matrix, not of shape {points.shape}", argument="points"
+        )
     if count < 1:
         raise InputError(f"the number of anchors must be at least 1, not {count}")
     first = int(np.square(points - points.mean(axis=0)).sum(axis=1).argmax())
