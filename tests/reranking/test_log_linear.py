@@ -66,7 +66,7 @@ def test_the_direction_of_known_weights_is_recovered() -> None:
     ("offsets", "gains", "message"),
     [
         ([0], [], "must be sentences"),
-        ([0, 0, 1], [1.0], "a candidate"),
+        ([0, 0, 1], [1.0], "at least one candidate"),
         ([0, 1], [np.inf], "finite"),
     ],
 )

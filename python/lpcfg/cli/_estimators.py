@@ -198,14 +198,14 @@ def build_estimator(options: argparse.Namespace, **defaults: object) -> Estimato
     kind = estimator_class(options.estimator)
     run = run_parameters(kind, seed=options.seed, jobs=options.jobs, quiet=options.quiet)
     names = [option.parameter for option in _options(kind)]
-    given = {name: getattr(options, name) for name in names if hasattr(options, name)}
-    if _SEVERAL in given:
-        given[_SEVERAL] = given[_SEVERAL][0]
-    if _MODEL in given:
-        given[_MODEL] = load(given[_MODEL])
+    values = {name: getattr(options, name) for name in names if hasattr(options, name)}
+    if _SEVERAL in values:
+        values[_SEVERAL] = values[_SEVERAL][0]
+    if _MODEL in values:
+        values[_MODEL] = load(values[_MODEL])
     if getattr(options, "keep_cycles", False):
-        given["each_cycle"] = partial(_keep_cycle, options)
-    estimator = make_estimator(options.estimator, **{**run, **defaults, **given})
+        values["each_cycle"] = partial(_keep_cycle, options)
+    estimator = make_estimator(options.estimator, **{**run, **defaults, **values})
     # Invalid values are reported here, before a treebank is read.
     estimator.validate()
     return estimator

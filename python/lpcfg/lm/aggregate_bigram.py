@@ -97,13 +97,13 @@ class AggregateBigram:
         if not counts.nnz:
             raise InputError("the corpus has no bigrams to train on")
         stopping = Stopping(self.max_iterations, self.tolerance, self.patience)
-        known = None if held_out is None else self._known_bigrams(held_out)
+        held_out_counts = None if held_out is None else self._known_bigrams(held_out)
         best: Refinement | None = None
         for start in self._starts(counts, method):
             if method == "pivot":
                 best = Refinement(start)
                 continue
-            refined = refine(counts, start, stopping, known, self.n_jobs, self.progress)
+            refined = refine(counts, start, stopping, held_out_counts, self.n_jobs, self.progress)
             best = refined if best is None or refined.score > best.score else best
         assert best is not None
         self.factors_, self.iterations_ = best.factors, best.iterations

@@ -43,7 +43,7 @@ def find_sources(sources: Sources) -> list[Source]:
         return _find(os.fspath(sources))
     if hasattr(sources, "read"):
         return [cast(BinaryIO, sources)]
-    return [found for source in sources for found in find_sources(source)]
+    return [file for source in sources for file in find_sources(source)]
 
 
 def _find(name: str) -> list[Source]:
@@ -67,8 +67,8 @@ def _find(name: str) -> list[Source]:
         return [name]
     if glob.has_magic(name):
         # Path.glob takes no absolute patterns.
-        found = glob.iglob(name, recursive=True)  # noqa: PTH207
-        matches = sorted(match for match in found if Path(match).is_file())
+        paths = glob.iglob(name, recursive=True)  # noqa: PTH207
+        matches = sorted(match for match in paths if Path(match).is_file())
         if not matches:
             raise FileNotFoundError(errno.ENOENT, "no file matches this pattern", name)
         return list(matches)
