@@ -2,8 +2,9 @@
 //!
 //! A feature is the hash of its template's number and of the values that the template reads. So a
 //! number is never changed and never reused, not even after its template is removed; a new template
-//! gets a new number. Raise [`TEMPLATE_VERSION`] whenever the values that a template reads change,
-//! or the way in which words are hashed in [`super::tokens`].
+//! gets a new number. Raise [`TEMPLATE_VERSION`] whenever a template is added or removed (its features
+//! share weights with others), the values that a template reads change, or the way in which words
+//! are hashed in [`super::tokens`].
 
 /// The version of all templates, which model files store. A model of another version cannot be
 /// used: its weights belong to other features.
