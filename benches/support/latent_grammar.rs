@@ -7,7 +7,8 @@ use crate::random_trees::Random;
 
 const PARAMETERS: u64 = 3;
 
-/// A symbol seen up to `MIN_COUNT` times has one state, one seen `FULL_COUNT` times or more has all.
+/// A symbol seen up to `MIN_COUNT` times has one state, one seen `FULL_COUNT` times or more has
+/// all.
 const MIN_COUNT: f64 = 10.0;
 const FULL_COUNT: f64 = 100.0;
 

@@ -33,7 +33,8 @@
 //!
 //! A module may use the modules named beside it and no others. `tests/module_dependencies.rs` reads
 //! this table and checks it against the source and for cycles. Training the CRF needs charts that
-//! keep the gold tree: [`parser`], which is above [`crf`], fills them and hands them to the trainer.
+//! keep the gold tree: [`parser`], which is above [`crf`], fills them and hands them to the
+//! trainer.
 //!
 //! | module | uses |
 //! |---|---|

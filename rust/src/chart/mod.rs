@@ -7,8 +7,8 @@
 //! - [`coarse`] runs dense inside-outside over a few merged symbols and leaves a [`mask`].
 //! - [`pcfg`] runs sparse inside-outside over the symbols of the grammar where the mask allows, and
 //!   the chart is pruned by posterior.
-//! - [`latent`] computes the posteriors of the remaining items under a model with latent states, and
-//!   [`rule_posteriors`] those of its anchored rules. [`mixture`] combines several models.
+//! - [`latent`] computes the posteriors of the remaining items under a model with latent states,
+//!   and [`rule_posteriors`] those of its anchored rules. [`mixture`] combines several models.
 //!
 //! [`marginals`] sums posteriors by label. [`edges`] finds the anchored binary rules of a chart.
 //! [`gold`] is a chart with its gold tree.

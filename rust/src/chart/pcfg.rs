@@ -30,8 +30,8 @@ pub struct PcfgPass {
     pairs: SparseVector,
     symbols: SparseVector,
     closed: SparseVector,
-    /// The outside value of each pair of children, summed over their parents in the current cell and
-    /// computed on first use; and the cell that each value was computed for.
+    /// The outside value of each pair of children, summed over their parents in the current cell
+    /// and computed on first use; and the cell that each value was computed for.
     pair_outside: Vec<f64>,
     pair_cell: Vec<u32>,
     /// The symbols of each cell as a set.

@@ -34,7 +34,8 @@ pub struct RulePosteriors {
     matrices: RuleMatrices,
 }
 
-/// For each rule that occurs in the current cell, its tensor times the outside vector of its parent.
+/// For each rule that occurs in the current cell, its tensor times the outside vector of its
+/// parent.
 #[derive(Debug, Default)]
 struct RuleMatrices {
     /// Where the matrix of each rule starts, plus one; zero if it has none.

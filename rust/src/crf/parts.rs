@@ -51,8 +51,8 @@ impl Parts {
         &mut self.found
     }
 
-    /// Make the anchor whose features were written last the current one, and return the range of its
-    /// features.
+    /// Make the anchor whose features were written last the current one, and return the range of
+    /// its features.
     pub(super) fn keep_features(&mut self, model: &CrfModel) -> (u32, u32) {
         for kind in self.kinds_in_use.drain(..) {
             self.part_of_kind[kind as usize] = 0;

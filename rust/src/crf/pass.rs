@@ -319,7 +319,8 @@ impl CrfPass {
         items.sum::<f64>() + edges.sum::<f64>() - self.log_partition
     }
 
-    /// The gradient of the log-probability of a tree, given by its items, with respect to the weights.
+    /// The gradient of the log-probability of a tree, given by its items, with respect to the
+    /// weights.
     pub fn gradient(&self, model: &CrfModel, tree: &[bool]) -> Gradient {
         let mut differences = vec![0.0; self.parts.len()];
         let mut gradient = Vec::new();

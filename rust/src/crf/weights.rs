@@ -126,7 +126,8 @@ pub struct CrfModel {
 }
 
 impl CrfModel {
-    /// Check that a grammar has the symbols of the model, and neither latent states nor unary rules.
+    /// Check that a grammar has the symbols of the model, and neither latent states nor unary
+    /// rules.
     pub fn check_grammar(&self, grammar: &Grammar) -> Result<(), GrammarError> {
         let expected = grammar.rules().number_of_symbols();
         let found = self.labels.number_of_symbols();

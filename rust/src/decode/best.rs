@@ -13,8 +13,8 @@ enum Backpointer {
     Binary { left: u32, right: u32, split: u32, probability: f64 },
 }
 
-/// The unary chain by which an item has its best score: the item at the bottom of the chain, and the
-/// number of the chain among those of that item. An item that is best without a chain has none.
+/// The unary chain by which an item has its best score: the item at the bottom of the chain, and
+/// the number of the chain among those of that item. An item that is best without a chain has none.
 #[derive(Debug, Clone, Copy)]
 struct ChainBackpointer {
     item: u32,

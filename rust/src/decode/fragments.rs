@@ -13,8 +13,8 @@ pub struct Fragment {
     pub item: usize,
 }
 
-/// The cover with the fewest fragments and, among those, the highest sum of scores. Items that write
-/// no label are not used. The cover is empty if some word is in no item.
+/// The cover with the fewest fragments and, among those, the highest sum of scores. Items that
+/// write no label are not used. The cover is empty if some word is in no item.
 pub fn cover(forest: PackedForest<'_>, best: &Best) -> Vec<Fragment> {
     let chart = forest.chart;
     let words = chart.cells().words();

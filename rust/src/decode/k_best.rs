@@ -1,7 +1,7 @@
 //! The k best derivations, found lazily (Huang & Chiang 2005, algorithm 3).
 //!
-//! Derivations form a hypergraph, as in the paper: vertices are items, and hyperedges are the ways to
-//! rewrite them. The best derivation of every item is known from [`Best`]. Ranked lists are only
+//! Derivations form a hypergraph, as in the paper: vertices are items, and hyperedges are the ways
+//! to rewrite them. The best derivation of every item is known from [`Best`]. Ranked lists are only
 //! computed for the vertices that the next derivation of the whole sentence needs.
 
 use std::collections::BinaryHeap;

@@ -56,8 +56,8 @@ pub fn latent_log_probability(
     if total > 0.0 { total.ln() + log_scale } else { f64::NEG_INFINITY }
 }
 
-/// The inside vector of a parent with this number of states (`rows`): the tensor of a rule contracted
-/// with the vectors of both children.
+/// The inside vector of a parent with this number of states (`rows`): the tensor of a rule
+/// contracted with the vectors of both children.
 fn contract(tensor: Tensor<'_>, rows: usize, left: &[f64], right: &[f64]) -> Vec<f64> {
     let matrix: Vec<f64> =
         left.iter().flat_map(|left| right.iter().map(move |right| left * right)).collect();

@@ -1,9 +1,9 @@
 //! The highest expected number of correct nodes of the binary tree: labelled recall (Goodman 1996).
 //!
-//! The posteriors of all symbols that write the same labels over a span are summed, those of symbols
-//! that write no label included. Every binary tree over a sentence has the same number of nodes, so
-//! larger trees gain nothing. Nodes that unary rules add only gain something if they are more likely
-//! correct than not.
+//! The posteriors of all symbols that write the same labels over a span are summed, those of
+//! symbols that write no label included. Every binary tree over a sentence has the same number of
+//! nodes, so larger trees gain nothing. Nodes that unary rules add only gain something if they are
+//! more likely correct than not.
 
 use super::ExpectedGain;
 use crate::chart::Chart;

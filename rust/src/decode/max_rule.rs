@@ -1,5 +1,5 @@
-//! The product of the posteriors of a derivation's anchored rules: max-rule-product decoding (Petrov
-//! & Klein 2007).
+//! The product of the posteriors of a derivation's anchored rules: max-rule-product decoding
+//! (Petrov & Klein 2007).
 
 use super::Objective;
 use crate::chart::Chart;

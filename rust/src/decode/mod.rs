@@ -3,8 +3,8 @@
 //! [`Best`] finds the derivation that maximises an [`Objective`], by dynamic programming. [`KBest`]
 //! finds the k best ones (Huang & Chiang 2005). Each decoder is an objective: [`Viterbi`] (the most
 //! probable derivation), [`PcfgRules`] and
-//! [`RulePosteriors`](crate::chart::rule_posteriors::RulePosteriors) (max-rule, Petrov & Klein 2007),
-//! and [`ExpectedGain`] (labelled recall, Goodman 1996, and expected F1).
+//! [`RulePosteriors`](crate::chart::rule_posteriors::RulePosteriors) (max-rule, Petrov & Klein
+//! 2007), and [`ExpectedGain`] (labelled recall, Goodman 1996, and expected F1).
 //! [`latent_log_probability`] is the probability of a tree under a latent model. [`cover`] covers a
 //! sentence that no tree spans with fragments.
 
@@ -62,8 +62,8 @@ pub trait Objective {
     fn emission(&self, cell: usize, item: usize, probability: f64) -> f64;
     /// The score of an anchored binary rule.
     fn binary(&self, edge: &Edge) -> f64;
-    /// The score of a chain of unary rules through `items` from top to bottom, without the rule that
-    /// rewrites the last item.
+    /// The score of a chain of unary rules through `items` from top to bottom, without the rule
+    /// that rewrites the last item.
     fn chain(&self, items: &[usize], log_probability: f64) -> f64;
 }
 

@@ -3,9 +3,9 @@
 use super::node_vectors::NodeVectors;
 use super::trees::{LatentTrees, Parameters};
 
-/// For each pair of neighbouring states (0 and 1, 2 and 3, ...) of each symbol, the approximate loss
-/// in log-likelihood from merging the two. The losses of merging at single nodes are summed, as if
-/// the states of all other nodes stayed apart.
+/// For each pair of neighbouring states (0 and 1, 2 and 3, ...) of each symbol, the approximate
+/// loss in log-likelihood from merging the two. The losses of merging at single nodes are summed,
+/// as if the states of all other nodes stayed apart.
 ///
 /// `counts` are the expected counts of the states; the merged state mixes the two in proportion to
 /// them. The loss of a pair is at the index of its first state. It is zero at the index of the

@@ -24,8 +24,8 @@ pub struct NodeVectors {
     pub(super) offsets: Vec<usize>,
     pub(super) inside: Vec<f32>,
     pub(super) outside: Vec<f32>,
-    /// The power of two by which the inside vector of each node was scaled, beyond the scales of its
-    /// children.
+    /// The power of two by which the inside vector of each node was scaled, beyond the scales of
+    /// its children.
     pub(super) scale: Vec<f32>,
     /// The log-probability of each tree.
     pub log_probabilities: Vec<f64>,

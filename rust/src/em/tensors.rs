@@ -1,5 +1,5 @@
-//! The tensors of rules for the E-step, each dense or sparse. EM drives most parameters to zero, and
-//! more of them the more states there are.
+//! The tensors of rules for the E-step, each dense or sparse. EM drives most parameters to zero,
+//! and more of them the more states there are.
 
 use rayon::prelude::*;
 

@@ -38,7 +38,8 @@ pub enum TreesError {
     /// A node has one child, or a child outside its tree or after itself.
     #[error("node {0} must have two children before it in its tree, or none")]
     Children(usize),
-    /// The rule of an inner node, or the emission of a preterminal, has other symbols than the node.
+    /// The rule of an inner node, or the emission of a preterminal, has other symbols than the
+    /// node.
     #[error("node {0} does not fit its rule or emission")]
     Event(usize),
     /// A rule or an emission names a symbol that does not exist.

@@ -22,8 +22,8 @@ pub enum Token {
 /// with.
 const UNSEEN_WITH_TAG: f64 = 1e-9;
 
-/// With smoothing, every preterminal emits every word. Those that do not emit it otherwise have this
-/// fraction of the highest emission probability of the word.
+/// With smoothing, every preterminal emits every word. Those that do not emit it otherwise have
+/// this fraction of the highest emission probability of the word.
 const SMOOTHING: f64 = 1e-6;
 
 /// For each word or word class, the preterminals that emit it; for each tag, its preterminals.

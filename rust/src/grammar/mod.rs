@@ -1,9 +1,9 @@
 //! Grammars for parsing: PCFGs, and PCFGs with latent states (L-PCFGs, Matsuzaki et al. 2005).
 //!
 //! A [`Grammar`] has validated [`Rules`], indexed by pairs of children ([`PairIndex`]); unary rules
-//! closed over chains ([`UnaryClosure`]); the [`Emissions`] of the lexicon; the [`Output`] labels of
-//! symbols; optionally a coarse [`Projection`] for the first pruning pass, and the parameters over
-//! latent states ([`Latent`]).
+//! closed over chains ([`UnaryClosure`]); the [`Emissions`] of the lexicon; the [`Output`] labels
+//! of symbols; optionally a coarse [`Projection`] for the first pruning pass, and the parameters
+//! over latent states ([`Latent`]).
 
 mod emissions;
 mod latent;
@@ -25,7 +25,8 @@ use crate::treebank::interner::Interner;
 /// For each symbol, the labels that it stands for in a tree, from the top of a unary chain to the
 /// bottom.
 ///
-/// The symbol of a binarisation node has no labels, so that its children become those of its parent.
+/// The symbol of a binarisation node has no labels, so that its children become those of its
+/// parent.
 #[derive(Debug, Clone)]
 pub struct Output {
     offsets: Vec<u32>,

@@ -24,9 +24,9 @@ pub(super) struct Tensors {
 }
 
 impl Tensors {
-    /// Check and sort tensors. In the order in which rules were given, `counts[rule]` of the `values`
-    /// belong to each rule. If these are not all values of its tensor, the rule also has that many
-    /// ascending `positions`.
+    /// Check and sort tensors. In the order in which rules were given, `counts[rule]` of the
+    /// `values` belong to each rule. If these are not all values of its tensor, the rule also has
+    /// that many ascending `positions`.
     pub fn new(
         rules: &Rules,
         states: impl Fn(SymbolId) -> usize,

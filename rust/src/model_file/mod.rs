@@ -12,16 +12,16 @@
 //! offset, shape and type before it returns, and each way in which a file can be invalid is a
 //! [`Problem`]. The values *inside* arrays, such as indices, must be checked by their readers.
 //!
-//! As with every memory map, there are no guarantees if another process *modifies* the file in place
-//! while it is mapped: values may change, and reading beyond the end of a truncated file kills the
-//! process (`SIGBUS`). [`write`](write()) never modifies a file in place. It writes a new file next
-//! to the old one and renames it, so that readers of the old file are not affected.
+//! As with every memory map, there are no guarantees if another process *modifies* the file in
+//! place while it is mapped: values may change, and reading beyond the end of a truncated file
+//! kills the process (`SIGBUS`). [`write`](write()) never modifies a file in place. It writes a new
+//! file next to the old one and renames it, so that readers of the old file are not affected.
 //!
 //! # Source layout
 //!
-//! `element`: the element types of arrays. `problem`: errors. `contents`: validation of the bytes of
-//! a file. `read`: reading from a memory map or from bytes in memory. `write`: writing to a file or
-//! to bytes.
+//! `element`: the element types of arrays. `problem`: errors. `contents`: validation of the bytes
+//! of a file. `read`: reading from a memory map or from bytes in memory. `write`: writing to a file
+//! or to bytes.
 
 mod contents;
 mod element;

@@ -1,9 +1,9 @@
-//! Products of rule tensors with matrices over pairs of child states ([`contract`]) and with vectors
-//! over parent states ([`expand`]).
+//! Products of rule tensors with matrices over pairs of child states ([`contract`]) and with
+//! vectors over parent states ([`expand`]).
 //!
-//! Several rows of a dense tensor are processed at once: each value of the matrix is loaded once for
-//! all of them, and their sums are independent. The time that is left is that of loading the tensor,
-//! every value of which is used once.
+//! Several rows of a dense tensor are processed at once: each value of the matrix is loaded once
+//! for all of them, and their sums are independent. The time that is left is that of loading the
+//! tensor, every value of which is used once.
 
 use super::tensor::{SparseTensor, Tensor};
 use super::vectors::{LANES, sum};

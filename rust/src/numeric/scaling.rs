@@ -1,4 +1,5 @@
-//! Scaled arithmetic: floating-point numbers with separate binary exponents, which do not underflow.
+//! Scaled arithmetic: floating-point numbers with separate binary exponents, which do not
+//! underflow.
 
 /// The exponent of a cell in which all values are zero.
 pub(crate) const EMPTY: i32 = i32::MIN / 4;

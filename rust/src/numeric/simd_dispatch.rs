@@ -1,8 +1,8 @@
 //! SIMD dispatch: the same code, compiled for any processor and for those with wider vectors.
 
 /// Call a function, compiled for wider vectors if the processor has them. The function, and all hot
-/// functions that it calls, must be `#[inline(always)]`; others are not compiled again. The order of
-/// summation does not change, so results are the same bit for bit.
+/// functions that it calls, must be `#[inline(always)]`; others are not compiled again. The order
+/// of summation does not change, so results are the same bit for bit.
 macro_rules! simd_dispatch {
     ($function:path, ($($argument:ident: $type:ty),* $(,)?) $(-> $result:ty)?) => {{
         #[cfg(target_arch = "x86_64")]

@@ -1,8 +1,8 @@
 //! Least squares over the probability simplex: the convex combination of anchors that is nearest to
 //! a point, by the active-set method (Wolfe 1976, "Finding the nearest point in a polytope").
 //!
-//! Only scalar products are needed: the matrix G of the anchors with each other, and the vector p of
-//! the anchors with the point. The weights w on the simplex minimise w'Gw / 2 - p'w.
+//! Only scalar products are needed: the matrix G of the anchors with each other, and the vector p
+//! of the anchors with the point. The weights w on the simplex minimise w'Gw / 2 - p'w.
 
 use rayon::prelude::*;
 

@@ -1,7 +1,7 @@
 //! Tensors of binary rules over latent states, dense or sparse.
 
-/// The tensor of a rule: a row for each state of the parent. Each row is a flattened matrix over the
-/// states of the left and the right child.
+/// The tensor of a rule: a row for each state of the parent. Each row is a flattened matrix over
+/// the states of the left and the right child.
 #[derive(Debug, Clone, Copy)]
 pub enum Tensor<'a> {
     /// All values, row by row.

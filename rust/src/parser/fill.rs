@@ -2,9 +2,9 @@
 //!
 //! Half of the budget is for the chart of the coarse pass, whose size depends only on the length of
 //! the sentence. A quarter is for the chart of the PCFG pass: if it becomes too large, the coarse
-//! pass prunes more. The last quarter is for the vectors of latent passes and the tables of decoders:
-//! if the remaining items are too many for it, more of them are pruned. Memory that depends on the
-//! grammar alone, and lists of k-best trees, are not counted.
+//! pass prunes more. The last quarter is for the vectors of latent passes and the tables of
+//! decoders: if the remaining items are too many for it, more of them are pruned. Memory that
+//! depends on the grammar alone, and lists of k-best trees, are not counted.
 
 use super::{Decoder, Options, Parser, Workspace};
 use crate::cancel::{Cancel, Cancelled};
@@ -143,8 +143,8 @@ impl Parser {
         coarse.run(grammar, &classes[..words.len()], threshold, cancel)
     }
 
-    /// The approximate number of bytes that latent and CRF passes and decoders need for the items of
-    /// a pruned chart.
+    /// The approximate number of bytes that latent and CRF passes and decoders need for the items
+    /// of a pruned chart.
     fn decoding_bytes(&self, decoder: Decoder, chart: &Chart) -> usize {
         let models = || self.grammars.iter().filter_map(|grammar| grammar.latent());
         let vectors = |item| {

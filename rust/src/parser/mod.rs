@@ -1,8 +1,8 @@
 //! The parser: coarse-to-fine passes, decoding, and fallbacks where no tree spans a sentence.
 //!
 //! [`Parser::analyze`] tries the fallback levels of [`Status`] in turn. `fill` runs the pruning
-//! passes within a memory budget, `members` the latent or CRF passes, and `fragments` parses what no
-//! tree spans. Several grammars may parse as an ensemble, over one chart that the first of them
+//! passes within a memory budget, `members` the latent or CRF passes, and `fragments` parses what
+//! no tree spans. Several grammars may parse as an ensemble, over one chart that the first of them
 //! prunes. `gold_constrained` fills the charts from which a CRF is trained.
 
 mod analysis;

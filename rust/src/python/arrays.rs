@@ -53,8 +53,8 @@ pub(super) enum Runs {
     NonEmpty,
 }
 
-/// Check and convert offsets that split a column of `length` elements into consecutive runs. Run `i`
-/// is from offset `i` up to, but not including, offset `i + 1`. Offsets start at 0 and end at
+/// Check and convert offsets that split a column of `length` elements into consecutive runs. Run
+/// `i` is from offset `i` up to, but not including, offset `i + 1`. Offsets start at 0 and end at
 /// `length`.
 pub(super) fn offsets_in<T: Copy>(
     argument: &str,

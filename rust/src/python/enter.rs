@@ -16,8 +16,9 @@ const SIGNAL_INTERVAL: Duration = Duration::from_millis(50);
 /// The time between two attempts to take a lock.
 const LOCK_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Run `work` on a new thread and without the interpreter lock, while this thread checks for signals.
-/// On a signal, set the cancel flag, wait until `work` has stopped, and raise the exception.
+/// Run `work` on a new thread and without the interpreter lock, while this thread checks for
+/// signals. On a signal, set the cancel flag, wait until `work` has stopped, and raise the
+/// exception.
 pub(super) fn enter<T, E, F>(py: Python<'_>, work: F) -> PyResult<T>
 where
     T: Send,
@@ -69,8 +70,8 @@ where
 
 /// Take a lock that several Python threads may compete for. Fails if `cancel` is set meanwhile.
 ///
-/// Call this only inside [`enter`]. A thread that waits for this lock while it holds the interpreter
-/// lock could block forever the thread that has the lock and needs the interpreter.
+/// Call this only inside [`enter`]. A thread that waits for this lock while it holds the
+/// interpreter lock could block forever the thread that has the lock and needs the interpreter.
 pub(super) fn lock<'a, T>(
     mutex: &'a Mutex<T>,
     cancel: &Cancel,

@@ -1,8 +1,8 @@
 //! The border to Python: the extension module `lpcfg._core`. No other module uses PyO3 or NumPy.
 //!
-//! Each file has the bindings of the core module of the same name. All of them go through [`enter`],
-//! which releases the interpreter lock, turns errors and panics into exceptions, and lets Ctrl-C
-//! stop the work. `arrays`, `errors` and `threads` are shared.
+//! Each file has the bindings of the core module of the same name. All of them go through
+//! [`enter`], which releases the interpreter lock, turns errors and panics into exceptions, and
+//! lets Ctrl-C stop the work. `arrays`, `errors` and `threads` are shared.
 
 mod arrays;
 mod crf;

@@ -237,8 +237,8 @@ fn element_type(array: &Bound<'_, PyUntypedArray>) -> Option<ElementType> {
 }
 
 impl IntoPyErr for Error {
-    /// Errors of the operating system become an `OSError` of the matching subclass, with `errno` and
-    /// file name; all others become a `ModelFileError`.
+    /// Errors of the operating system become an `OSError` of the matching subclass, with `errno`
+    /// and file name; all others become a `ModelFileError`.
     fn into_py_err(self, py: Python<'_>) -> PyErr {
         let code = match &self.problem {
             Problem::NotFound => error_number(py, "ENOENT"),

@@ -115,8 +115,8 @@ fn combination_named(name: &str) -> Result<Combine, ArgumentError> {
 }
 
 impl PyParser {
-    /// The attributes of words that the features of the conditional random field read; empty without
-    /// one.
+    /// The attributes of words that the features of the conditional random field read; empty
+    /// without one.
     fn attributes(
         &self,
         spellings: Option<&[String]>,

@@ -5,8 +5,8 @@
 //! its parts. Its value is the number of occurrences of the pattern. [`templates`] lists the
 //! patterns; [`view`] has the spans and heads of a tree that they read.
 //!
-//! Only differences between the candidates of a sentence matter to a reranker. [`extract`] therefore
-//! subtracts from the count of each feature its smallest count among the candidates.
+//! Only differences between the candidates of a sentence matter to a reranker. [`extract`]
+//! therefore subtracts from the count of each feature its smallest count among the candidates.
 
 pub mod templates;
 pub mod view;

@@ -83,8 +83,8 @@ fn child_ngrams(view: &TreeView, features: &mut Vec<u32>) {
     }
 }
 
-/// Pairs of a head and a dependent, by tags and by words, and the rules on the path from a phrase to
-/// its head.
+/// Pairs of a head and a dependent, by tags and by words, and the rules on the path from a phrase
+/// to its head.
 fn heads(view: &TreeView, features: &mut Vec<u32>) {
     let mut chains = vec![OUTSIDE; view.len()];
     for (index, node) in view.nodes.iter().enumerate() {
@@ -157,8 +157,8 @@ fn path(view: &TreeView, left: usize, right: usize) -> Key {
     key
 }
 
-/// The number of phrases on the path from the root to the last word that is not punctuation, and the
-/// number of all others.
+/// The number of phrases on the path from the root to the last word that is not punctuation, and
+/// the number of all others.
 fn right_branch(view: &TreeView, features: &mut Vec<u32>) {
     let words = view.leaves.iter().rposition(|leaf| !view.nodes[leaf.node].punctuation);
     let last = words.unwrap_or(view.leaves.len() - 1);
@@ -213,8 +213,8 @@ fn bin(length: usize) -> u64 {
     }
 }
 
-/// Parallelism of coordinated phrases: whether they have the same shape, and the difference of their
-/// lengths.
+/// Parallelism of coordinated phrases: whether they have the same shape, and the difference of
+/// their lengths.
 fn coordination(view: &TreeView, features: &mut Vec<u32>) {
     for (_, node) in view.phrases() {
         let children = view.children(node);

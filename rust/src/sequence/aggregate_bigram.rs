@@ -191,8 +191,8 @@ impl PairCounts {
         Ok(sums.iter().sum())
     }
 
-    /// An iteration of EM. Each row is summed by one thread in a fixed order, so that the result does
-    /// not depend on the number of threads. Words without pairs keep their parameters.
+    /// An iteration of EM. Each row is summed by one thread in a fixed order, so that the result
+    /// does not depend on the number of threads. Words without pairs keep their parameters.
     pub fn step(
         &self,
         factors: Factors<'_>,
@@ -293,7 +293,8 @@ fn multiply(values: &mut [f32], factors: &[f32]) {
     }
 }
 
-/// Multiply `sums` by the old row and normalise the products; if they are all zero, keep the old row.
+/// Multiply `sums` by the old row and normalise the products; if they are all zero, keep the old
+/// row.
 fn normalise(sums: &mut [f32], old: &[f32]) {
     multiply(sums, old);
     let total: f32 = sums.iter().sum();

@@ -115,7 +115,8 @@ fn greedy(scores: &SpanScores, labels: &[Option<Entry>]) -> Result<SpanTree, Spa
     })
 }
 
-/// Build a tree from the top, splitting each span of several words at the point that `split` returns.
+/// Build a tree from the top, splitting each span of several words at the point that `split`
+/// returns.
 fn build_tree(
     scores: &SpanScores,
     labels: &[Option<Entry>],

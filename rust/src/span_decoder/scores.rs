@@ -103,8 +103,8 @@ pub struct SpanScores {
 }
 
 impl SpanScores {
-    /// Check and sort scores. The label `none` stands for no bracket. It is impossible over the whole
-    /// sentence, since a tree has a root.
+    /// Check and sort scores. The label `none` stands for no bracket. It is impossible over the
+    /// whole sentence, since a tree has a root.
     pub fn new(sentence: Sentence<'_>, none: Option<u32>) -> Result<Self, SpanError> {
         match sentence {
             Sentence::Dense { words, labels, scores } => {

@@ -28,8 +28,8 @@ pub struct CleanOptions {
     pub remove_empty: bool,
     /// Merge a node with its only child if they have the same label.
     pub merge_repeated: bool,
-    /// Give every tree exactly one root with this label. The usual root labels are renamed; any other
-    /// root gets a new parent. If none, only unlabelled roots with one child are dropped.
+    /// Give every tree exactly one root with this label. The usual root labels are renamed; any
+    /// other root gets a new parent. If none, only unlabelled roots with one child are dropped.
     pub root_label: Option<String>,
 }
 
@@ -44,8 +44,8 @@ impl Default for CleanOptions {
     }
 }
 
-/// Clean every tree. A tree that loses all its nodes becomes an empty tree, so that trees keep their
-/// numbers.
+/// Clean every tree. A tree that loses all its nodes becomes an empty tree, so that trees keep
+/// their numbers.
 pub fn clean(forest: &Forest, options: &CleanOptions) -> Forest {
     let mut cleaner = Cleaner::new(forest, options);
     for tree in 0..forest.len() {

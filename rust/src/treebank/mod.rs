@@ -17,12 +17,14 @@ use forest::Forest;
 use node_table::NodeTable;
 use transform::{TransformOptions, transform};
 
-/// The node table of trees, which are cleaned first if `cleaning` is given. Trees that have no nodes,
-/// before or after cleaning, are dropped.
+/// The node table of trees, which are cleaned first if `cleaning` is given. Trees that have no
+/// nodes, before or after cleaning, are dropped.
 ///
 /// ```
 /// use lpcfg_core::treebank::bracket::{BracketReader, ReadOptions};
-/// use lpcfg_core::treebank::{clean::CleanOptions, clean_and_transform, transform::TransformOptions};
+/// use lpcfg_core::treebank::clean::CleanOptions;
+/// use lpcfg_core::treebank::clean_and_transform;
+/// use lpcfg_core::treebank::transform::TransformOptions;
 ///
 /// let mut reader = BracketReader::new(ReadOptions::default());
 /// reader.feed(b"( (S (NP-SBJ (PRP it)) (VP (VBD rained)))) (NP (-NONE- *))")?;

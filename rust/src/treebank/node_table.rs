@@ -5,8 +5,8 @@ use crate::treebank::forest::OffsetError;
 /// The absence of a child, a parent or a word.
 pub const NONE: i32 = -1;
 
-/// The symbol of a node in a transformed tree. Labels are ids into a table of label names. Nothing is
-/// encoded in the names themselves, so labels may contain any character.
+/// The symbol of a node in a transformed tree. Labels are ids into a table of label names. Nothing
+/// is encoded in the names themselves, so labels may contain any character.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Symbol {
     /// The labels of a collapsed unary chain from top to bottom, at least one. A binarisation node
@@ -71,8 +71,8 @@ pub enum TableError {
     Labels(usize),
     /// A word on a node that is no preterminal, or none on one that is, or an unknown one.
     #[error(
-        "node {node} has word id {word}; a preterminal must have a word id below {known}, and other \
-         nodes -1"
+        "node {node} has word id {word}; a preterminal must have a word id below {known}, and \
+         other nodes -1"
     )]
     Word {
         /// The node.

@@ -86,7 +86,8 @@ impl LatentPass {
         )
     }
 
-    /// Compute the outside vectors, after the inside ones, and from both the posteriors of the chart.
+    /// Compute the outside vectors, after the inside ones, and from both the posteriors of the
+    /// chart.
     pub fn run_outside(
         &mut self,
         grammar: &Grammar,

@@ -117,8 +117,8 @@ impl LatentPass {
         self.unmark_items(chart, cell);
     }
 
-    /// Where the matrix of a pair starts: the sum of its rules' tensors, contracted with the outside
-    /// vectors of their parents in the current cell. Computed on first use.
+    /// Where the matrix of a pair starts: the sum of its rules' tensors, contracted with the
+    /// outside vectors of their parents in the current cell. Computed on first use.
     #[inline(always)]
     fn outside_matrix(
         &mut self,

@@ -29,8 +29,8 @@ impl IntoPyErr for SourceError {
     }
 }
 
-/// A streaming reader of bracketed trees. Several Python threads may share it: each call waits until
-/// the one before it has ended.
+/// A streaming reader of bracketed trees. Several Python threads may share it: each call waits
+/// until the one before it has ended.
 #[pyclass(module = "lpcfg._core", frozen)]
 pub(super) struct BracketReader(Mutex<bracket::BracketReader>);
 

@@ -77,8 +77,8 @@ impl SpelledTable {
     }
 }
 
-/// Clean trees, unless `cleaning` is none, then binarise, markovise and collapse them. Trees without
-/// nodes are left out.
+/// Clean trees, unless `cleaning` is none, then binarise, markovise and collapse them. Trees
+/// without nodes are left out.
 #[pyfunction]
 pub(super) fn transform_forest<'py>(
     py: Python<'py>,

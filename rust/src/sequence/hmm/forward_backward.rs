@@ -160,9 +160,9 @@ impl Lattice {
         &self.scales
     }
 
-    /// For each position, two padded rows: P(state | symbols up to now) and
-    /// P(later symbols | state) / P(later symbols | symbols up to now). Their elementwise product is
-    /// the posterior of each state.
+    /// For each position, two padded rows: P(state | symbols up to now) and P(later symbols |
+    /// state) / P(later symbols | symbols up to now). Their elementwise product is the posterior of
+    /// each state.
     pub fn rows(&self) -> impl DoubleEndedIterator<Item = (&[f64], &[f64])> {
         let size = self.scales.len() * self.width;
         let forward = self.forward[..size].chunks_exact(self.width);

@@ -66,7 +66,8 @@ pub(super) fn add_outer_products(sums: &mut [f64], left: &[f64], right: &[f64], 
 /// The number of rows of a tile.
 const TILE: usize = 64;
 
-/// The part of [`add_outer_products`] for as many rows as lanes, from `first` on, and a few columns.
+/// The part of [`add_outer_products`] for as many rows as lanes, from `first` on, and a few
+/// columns.
 #[inline(always)]
 fn outer_block<const VECTORS: usize>(
     rows: &mut [f64],

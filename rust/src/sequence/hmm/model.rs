@@ -48,9 +48,9 @@ pub enum HmmError {
 /// A hidden Markov model over categorical observations.
 ///
 /// A sequence begins in state i with probability `initial[i]`, goes from i to j with
-/// `transitions[i][j]`, emits symbol x in state i with `emissions[x][i]`, and ends after state i with
-/// `ends[i]`. If `ends` are all one and transitions sum to one, probabilities are those of sequences
-/// given their length.
+/// `transitions[i][j]`, emits symbol x in state i with `emissions[x][i]`, and ends after state i
+/// with `ends[i]`. If `ends` are all one and transitions sum to one, probabilities are those of
+/// sequences given their length.
 #[derive(Debug, Clone)]
 pub struct Model {
     states: usize,

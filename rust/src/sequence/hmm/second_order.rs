@@ -1,8 +1,8 @@
 //! Second-order hidden Markov models of words and tags, in which a tag depends on the two before it
 //! (Brants 2000).
 //!
-//! States are the pairs of tags of two adjacent words. A word has few possible tags, so sums are only
-//! over the possible tags of three adjacent words.
+//! States are the pairs of tags of two adjacent words. A word has few possible tags, so sums are
+//! only over the possible tags of three adjacent words.
 
 use std::ops::Range;
 

@@ -70,8 +70,8 @@ impl Sequences {
     }
 
     /// Call `work` with the number of each sequence, on the threads of the current rayon pool. Each
-    /// thread has its own `memory`. Results are in the order of the sequences; of several errors the
-    /// first one is returned.
+    /// thread has its own `memory`. Results are in the order of the sequences; of several errors
+    /// the first one is returned.
     pub(super) fn map<M, T: Send>(
         &self,
         memory: impl Fn() -> M + Sync + Send,

@@ -46,8 +46,8 @@ struct OpenNode {
 
 /// Reads bracketed trees from chunks of bytes into a [`Forest`].
 ///
-/// Every source is ended with [`finish`](Self::finish), after which another one may be fed. After an
-/// error the trees before it are available, but the rest of that source cannot be read.
+/// Every source is ended with [`finish`](Self::finish), after which another one may be fed. After
+/// an error the trees before it are available, but the rest of that source cannot be read.
 #[derive(Debug)]
 pub struct BracketReader {
     options: ReadOptions,

@@ -18,8 +18,8 @@ pub fn transform(forest: &Forest, options: &TransformOptions) -> NodeTable {
 const NO_PARENT: usize = usize::MAX;
 
 /// Vectors with an element for each node are indexed by the node's position in its tree; they are
-/// reused from tree to tree. A unary chain is identified by its bottom node. In post-order its nodes
-/// follow one another, so its top is `length - 1` nodes after its bottom.
+/// reused from tree to tree. A unary chain is identified by its bottom node. In post-order its
+/// nodes follow one another, so its top is `length - 1` nodes after its bottom.
 struct Transformer<'a> {
     forest: &'a Forest,
     options: &'a TransformOptions,
@@ -36,7 +36,8 @@ struct Transformer<'a> {
     parents: Vec<usize>,
     /// The table's node for the topmost node of a chain.
     table_nodes: Vec<i32>,
-    /// The table's node that covers the children of a bottom node seen so far ([`Direction::Left`]).
+    /// The table's node that covers the children of a bottom node seen so far
+    /// ([`Direction::Left`]).
     covering: Vec<i32>,
     children: Vec<usize>,
     tokens: i32,

@@ -5,7 +5,8 @@ use crate::treebank::node_table::{NONE, NodeTable, TableError};
 
 /// The trees whose transform is the given table.
 ///
-/// Spans and parents are not read. Everything else is checked, so that an invalid table is an error.
+/// Spans and parents are not read. Everything else is checked, so that an invalid table is an
+/// error.
 pub fn invert(table: &NodeTable) -> Result<Forest, TableError> {
     let nodes = table.symbol.len();
     let lengths = [nodes, table.left.len(), table.right.len(), table.word.len()];

@@ -1,11 +1,11 @@
 //! The tree transform: from trees to the binary node table that estimators read, and exactly back.
 //!
-//! The transform has three steps (Klein & Manning 2003 for the last two). Unary chains are collapsed:
-//! a chain of nodes over the same words becomes one node whose symbol has all their labels. Nodes
-//! with more than two children are binarised: binarisation nodes are inserted, whose symbols have
-//! some of the labels of siblings (horizontal markovisation). Symbols are annotated with the labels
-//! of some ancestors (vertical markovisation). Symbols are structured, so the inverse needs only the
-//! table.
+//! The transform has three steps (Klein & Manning 2003 for the last two). Unary chains are
+//! collapsed: a chain of nodes over the same words becomes one node whose symbol has all their
+//! labels. Nodes with more than two children are binarised: binarisation nodes are inserted, whose
+//! symbols have some of the labels of siblings (horizontal markovisation). Symbols are annotated
+//! with the labels of some ancestors (vertical markovisation). Symbols are structured, so the
+//! inverse needs only the table.
 //!
 //! # Unary chains
 //!
