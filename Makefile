@@ -11,7 +11,7 @@ INSTALLED := $(VENV)/.installed
 # Python files are used in place, so only what goes into the compiled module calls for a new build.
 SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock $(shell find rust/src -name '*.rs')
 
-.PHONY: help demo test lint cargo-test pytest bench wheel clean
+.PHONY: help demo test lint lint-python lint-rust cargo-test pytest bench wheel clean
 .DELETE_ON_ERROR:
 
 help:
@@ -56,18 +56,25 @@ $(INSTALLED): $(SOURCES) $(TOOLS)
 demo: $(INSTALLED)
 	$(BIN)/python -m lpcfg.cli.demo --output demo
 
-test: lint cargo-test pytest
+# The checks of the crate need no installed package, so they run beside the build of the package.
+test: $(TOOLS)
+	$(MAKE) --jobs=2 lint-rust cargo-test lint-python pytest
 
-lint: $(INSTALLED)
+lint: lint-rust lint-python
+
+lint-rust: $(TOOLS)
+	$(CARGO) fmt $(MANIFEST) --check
+	$(CARGO) clippy $(MANIFEST) --locked --all-targets --features python --quiet -- -D warnings
+
+lint-python: $(INSTALLED)
 	$(BIN)/ruff format --check python tests benches conftest.py
 	$(BIN)/ruff check python tests benches conftest.py
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest lpcfg._core --ignore-disjoint-bases
-	$(CARGO) fmt $(MANIFEST) --check
-	$(CARGO) clippy $(MANIFEST) --locked --all-targets --features python --quiet -- -D warnings
 
-cargo-test: $(INSTALLED)
+# After the linter: both would wait for the same build folder.
+cargo-test: lint-rust
 	$(CARGO) test $(MANIFEST) --locked --quiet
 
 pytest: $(INSTALLED)
