@@ -58,3 +58,10 @@ def test_every_error_can_be_caught_as_one():
         assert issubclass(getattr(errors, name), errors.LpcfgError)
     for error in (errors.TreebankError, errors.GrammarError, errors.ModelFileError):
         assert issubclass(error, ValueError)
+
+
+def test_an_argument_is_left_out_only_where_the_message_opens_with_it():
+    for message in ("n_jobs must be positive", "HMM: n_jobs must be positive"):
+        assert str(errors.InputError(message, argument="n_jobs")) == message
+    folder = errors.InputError("this is a file; name a folder for the models", argument="models")
+    assert str(folder) == "models: this is a file; name a folder for the models"

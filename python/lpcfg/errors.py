@@ -161,7 +161,8 @@ class InputError(LpcfgError, ValueError):
         '--output'
         """
         name = self.argument or ""
-        named = name.isidentifier() and re.search(rf"\b{name}\b", self.message)
+        # Only at the start, or after a class: elsewhere the word may mean something else.
+        named = name.isidentifier() and re.match(rf"(\w+: )?{name}\b", self.message)
         return "" if named else _joined(self.argument)
 
 

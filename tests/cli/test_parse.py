@@ -54,7 +54,7 @@ def test_parse_tags(run):
     _, output, _ = run("parse", "model.lpcfg", "--tags", stdin=b"DT NN VBD PRP .\n")
     assert Tree.from_string(output).tags() == ["DT", "NN", "VBD", "PRP", "."]
     message = refused(run("parse", "model.lpcfg", "--tags", stdin=b"DT NN\n\nDT NX\n"))
-    assert message.startswith("sentence 2, token 2: the grammar has no tag 'NX'")
+    assert message.startswith("tags: sentence 2, token 2: the grammar has no tag 'NX'")
     assert "'NN'" in message
 
 
