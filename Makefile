@@ -8,17 +8,20 @@ BIN := $(VENV)/bin
 MANIFEST := --manifest-path rust/Cargo.toml
 TOOLS := $(VENV)/.tools
 INSTALLED := $(VENV)/.installed
+DEVELOPER_TOOLS := $(VENV)/.developer_tools
 # Python files are used in place, so only what goes into the compiled module calls for a new build.
 SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock $(shell find rust/src -name '*.rs')
 
-.PHONY: help demo test lint lint-python lint-rust cargo-test pytest bench wheel clean
+.PHONY: help demo test lint lint-python lint-rust cargo-test pytest soak bench docs wheel clean
 .DELETE_ON_ERROR:
 
 help:
 	@echo "make demo   build, install into .venv, then train, parse, score and draw on embedded data"
 	@echo "make test   the same set-up, then linters, cargo test and pytest"
 	@echo "make lint   ruff, import-linter, mypy, stubtest, cargo fmt, clippy"
+	@echo "make soak   fuzz for SOAK_MINUTES; goes on where the last run was"
 	@echo "make bench  criterion benches of the core, then training and parsing on real data if present"
+	@echo "make docs   the documentation site in site/"
 	@echo "make wheel  a release wheel in dist/"
 	@echo "make clean  remove everything that these have made"
 
@@ -50,7 +53,21 @@ $(TOOLS): pyproject.toml rust/Cargo.toml
 
 $(INSTALLED): $(SOURCES) $(TOOLS)
 	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV=$(abspath $(VENV)) \
-		$(BIN)/maturin develop --release --locked --extras dev --quiet
+		$(BIN)/maturin develop --release --locked --quiet
+	@touch $@
+
+# What tests, linters and the documentation need, and `make demo` does not. Files are compiled when
+# they are imported: compiling all of them takes longer than the tests of some packages.
+define PRINT_DEVELOPER_TOOLS
+import tomllib
+with open("pyproject.toml", "rb") as file:
+    print(*tomllib.load(file)["project"]["optional-dependencies"]["dev"], sep="\n")
+endef
+export PRINT_DEVELOPER_TOOLS
+
+$(DEVELOPER_TOOLS): $(INSTALLED) pyproject.toml
+	$(BIN)/python -c "$$PRINT_DEVELOPER_TOOLS" > $@.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r $@.txt
 	@touch $@
 
 demo: $(INSTALLED)
@@ -66,9 +83,9 @@ lint-rust: $(TOOLS)
 	$(CARGO) fmt $(MANIFEST) --check
 	$(CARGO) clippy $(MANIFEST) --locked --all-targets --features python --quiet -- -D warnings
 
-lint-python: $(INSTALLED)
-	$(BIN)/ruff format --check python tests benches conftest.py
-	$(BIN)/ruff check python tests benches conftest.py
+lint-python: $(DEVELOPER_TOOLS)
+	$(BIN)/ruff format --check python tests benches docs conftest.py
+	$(BIN)/ruff check python tests benches docs conftest.py
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
 	$(BIN)/python -m mypy.stubtest lpcfg._core --ignore-disjoint-bases
@@ -77,16 +94,27 @@ lint-python: $(INSTALLED)
 cargo-test: lint-rust
 	$(CARGO) test $(MANIFEST) --locked --quiet
 
-pytest: $(INSTALLED)
+pytest: $(DEVELOPER_TOOLS)
 	# A module is run by one process, so that its fixtures are made once.
 	$(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadscope
+
+# The state of a run is in SOAK_STATE. SOAK_ONLY=TARGET SOAK_CASE=NUMBER runs one case again.
+SOAK_MINUTES ?= 10
+SOAK_SEED ?= 0
+SOAK_STATE ?= .soak
+soak: $(INSTALLED)
+	PYTHONPATH=tests $(BIN)/python -m fuzz.soak --minutes $(SOAK_MINUTES) --seed $(SOAK_SEED) \
+		--state $(SOAK_STATE) $(if $(SOAK_ONLY),--only $(SOAK_ONLY)) $(if $(SOAK_CASE),--case $(SOAK_CASE))
 
 bench: $(INSTALLED)
 	$(CARGO) bench $(MANIFEST) --locked
 	$(BIN)/python benches/treebank.py
 
+docs: $(DEVELOPER_TOOLS)
+	$(BIN)/mkdocs build --quiet
+
 wheel: $(TOOLS)
 	$(BIN)/maturin build --release --locked --out dist
 
 clean:
-	rm -rf $(VENV) rust/target dist demo
+	rm -rf $(VENV) rust/target dist demo site .soak

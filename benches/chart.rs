@@ -36,6 +36,8 @@ fn options(decoder: Decoder) -> Options {
         threshold: THRESHOLD,
         memory: usize::MAX,
         candidates: 1,
+        max_length: usize::MAX,
+        timeout: None,
         marginals: false,
     }
 }

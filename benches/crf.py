@@ -15,7 +15,6 @@ from development import gold, no_options, print_row, score, training
 
 from lpcfg import (
     CRFEstimator,
-    Grammar,
     Parse,
     Parser,
     PCFGEstimator,
@@ -50,11 +49,11 @@ def spans_of(tree: Tree) -> Counter[Span]:
     return found
 
 
-def likely_labels(parse: Parse, tags: set[str]) -> dict[tuple[int, int], list[tuple[float, str]]]:
+def likely_labels(parse: Parse) -> dict[tuple[int, int], list[tuple[float, str]]]:
     """For each span the labels that are likelier than not, tags aside."""
     labels: dict[tuple[int, int], list[tuple[float, str]]] = {}
-    for start, end, label, probability in parse.marginals.tolist():
-        if probability > 0.5 and label not in tags:
+    for start, end, label, probability, preterminal in parse.marginals.tolist():
+        if probability > 0.5 and not preterminal:
             labels.setdefault((start, end), []).append((probability, label))
     return labels
 
@@ -65,12 +64,12 @@ def crosses(spans: Iterable[tuple[int, int]]) -> bool:
     return any(a < c < b < d for a, b in listed for c, d in listed)
 
 
-def before_decoding(parses: list[Parse], grammar: Grammar, trees: list[Tree]) -> Iterator[str]:
+def before_decoding(parses: list[Parse], trees: list[Tree]) -> Iterator[str]:
     """Precision, recall, F1, exact matches and well-formed sentences of labels one by one."""
-    tags, roots = set(grammar.tags), {tree.label for tree in trees}
+    roots = {tree.label for tree in trees}
     right = found = expected = exact = formed = 0
     for parse, tree in zip(parses, trees, strict=True):
-        labels = likely_labels(parse, tags)
+        labels = likely_labels(parse)
         own = Counter(
             (start, end, label)
             for (start, end), listed in labels.items()
@@ -90,9 +89,9 @@ def before_decoding(parses: list[Parse], grammar: Grammar, trees: list[Tree]) ->
     yield f"{100 * formed / len(trees):.2f}"
 
 
-def decoded(parse: Parse, grammar: Grammar, words: list[str], method: str) -> Tree:
+def decoded(parse: Parse, words: list[str], method: str) -> Tree:
     """The tree of likely spans, by CKY or from the top without looking ahead."""
-    labels = likely_labels(parse, set(grammar.tags))
+    labels = likely_labels(parse)
     whole = (0, len(words))
     labels.setdefault(whole, [(1.0, parse.tree.label)])
     order = list(labels)
@@ -134,10 +133,10 @@ def main() -> None:
         seconds = f"{time.process_time() - started:.0f}"
         parser = Parser(grammar, n_jobs=1)
         parses = list(parser.analyze_many(words=sentences, marginals=True))
-        print_row(f"{loss}, labels", *before_decoding(parses, grammar, gold()), seconds, "")
+        print_row(f"{loss}, labels", *before_decoding(parses, gold()), seconds, "")
         for method in ("greedy", "exact"):
             trees = [
-                decoded(parse, grammar, words, method)
+                decoded(parse, words, method)
                 for parse, words in zip(parses, sentences, strict=True)
             ]
             row(f"{loss}, labels, then {method} search", evaluate(gold(), trees), "100", "", "")

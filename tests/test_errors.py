@@ -39,6 +39,11 @@ CASES = [
         {"argument": "n_jobs"},
         "n_jobs: must be positive, not -1",
     ),
+    (
+        errors.MissingPackageError("raw text", package="spacy", extra="text"),
+        {"package": "spacy", "extra": "text"},
+        "raw text needs spacy: pip install 'lpcfg[text]'",
+    ),
     (errors.InputError("words and tags differ"), {"argument": None}, "words and tags differ"),
 ]
 

@@ -17,7 +17,7 @@ SOURCES = [
 ]
 MOST_LINES = 400
 #: Folders of tests that are about no single package.
-OTHER_TESTS = {"core", "docs", "support"}
+OTHER_TESTS = {"core", "docs", "fuzz", "support"}
 
 
 def relative(path):

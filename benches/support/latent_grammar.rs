@@ -35,10 +35,11 @@ pub fn with_states(counted: &Counted, max_states: u32, density: Option<f64>) -> 
         let scale = probability / (f64::from(left * right) * fraction);
         arrays
             .binary
+            .to_mut()
             .extend(kept.iter().map(|_| (2.0 * random.unit() * scale) as f32));
         arrays.binary_counts.push(kept.len() as u32);
         if kept.len() < size as usize {
-            arrays.binary_positions.extend(kept);
+            arrays.binary_positions.to_mut().extend(kept);
         }
     }
     for (symbol, &count) in states.iter().enumerate() {

@@ -2,6 +2,9 @@ from . import (
     cli as cli,
 )
 from . import (
+    corpus as corpus,
+)
+from . import (
     datasets as datasets,
 )
 from . import (
@@ -26,6 +29,9 @@ from . import (
     io as io,
 )
 from . import (
+    jobs as jobs,
+)
+from . import (
     lexicon as lexicon,
 )
 from . import (
@@ -38,12 +44,20 @@ from . import (
     reranking as reranking,
 )
 from . import (
+    semi_supervised as semi_supervised,
+)
+from . import (
     sequence as sequence,
+)
+from . import (
+    text as text,
 )
 from . import (
     treebank as treebank,
 )
 from ._core import __version__ as __version__
+from .corpus.parse_corpus import parse_corpus as parse_corpus
+from .corpus.report import CorpusReport as CorpusReport
 from .datasets.embedded import embedded_trees as embedded_trees
 from .errors import (
     GrammarError as GrammarError,
@@ -56,6 +70,9 @@ from .errors import (
 )
 from .errors import (
     LpcfgError as LpcfgError,
+)
+from .errors import (
+    MissingPackageError as MissingPackageError,
 )
 from .errors import (
     ModelFileError as ModelFileError,
@@ -81,6 +98,8 @@ from .estimators.registry import make_estimator as make_estimator
 from .estimators.spectral.decomposition import SpectralDecomposition as SpectralDecomposition
 from .estimators.spectral.estimator import SpectralEstimator as SpectralEstimator
 from .estimators.transformed import Transformed as Transformed
+from .evaluation.comparison import Comparison as Comparison
+from .evaluation.comparison import compare_parsers as compare_parsers
 from .evaluation.parser_scores import Evaluation as Evaluation
 from .evaluation.parser_scores import evaluate_parser as evaluate_parser
 from .evaluation.scores import Scores as Scores
@@ -98,6 +117,7 @@ from .parsing.ensemble import Ensemble as Ensemble
 from .parsing.options import Pruning as Pruning
 from .parsing.parse import LabelledSpan as LabelledSpan
 from .parsing.parse import Parse as Parse
+from .parsing.parse import TextParse as TextParse
 from .parsing.parser import Parser as Parser
 from .parsing.span_decoder import SpanMarginals as SpanMarginals
 from .parsing.span_decoder import SpanScores as SpanScores
@@ -107,9 +127,15 @@ from .parsing.span_decoder import span_marginals as span_marginals
 from .reranking.candidates import Candidates as Candidates
 from .reranking.candidates import oracle_f1 as oracle_f1
 from .reranking.reranker import Reranker as Reranker
+from .semi_supervised.self_training import SelfTrainingEstimator as SelfTrainingEstimator
+from .semi_supervised.self_training import label_text as label_text
+from .semi_supervised.self_training import mixed_treebank as mixed_treebank
 from .sequence.hmm import HMM as HMM
 from .sequence.spectral_hmm import SpectralHMM as SpectralHMM
 from .sequence.tagger import Tagger as Tagger
+from .text.segmentation import TextSentence as TextSentence
+from .text.segmentation import Token as Token
+from .text.segmentation import split_text as split_text
 from .treebank.cleaning import Cleaning as Cleaning
 from .treebank.reader import read_trees as read_trees
 from .treebank.symbol import Symbol as Symbol

@@ -45,7 +45,7 @@ __version__: str
 
 @final
 class ModelFile:
-    """A model file, mapped or read into memory, and validated."""
+    """A model file, read into memory and validated."""
 
     def __new__(cls, path: str | PathLike[str]) -> ModelFile: ...
     @staticmethod
@@ -99,7 +99,7 @@ class Grammar:
 
 @final
 class Parser:
-    """Grammars with a pool of threads."""
+    """Grammars with threads to work on."""
 
     def __new__(
         cls,
@@ -115,11 +115,14 @@ class Parser:
         words: npt.NDArray[np.uint32] | None,
         tags: npt.NDArray[np.uint32] | None,
         *,
+        breaks: npt.NDArray[np.uint8],
         decoder: str,
         combine: str,
         coarse_threshold: float,
         threshold: float,
         memory: int,
+        max_length: int,
+        timeout: float | None,
         candidates: int,
         marginals: bool,
         spellings: Sequence[str] | None = None,
@@ -166,7 +169,8 @@ class CRFTrainer:
         tree_offsets: npt.NDArray[np.int64],
         coarse_threshold: float,
         threshold: float,
-    ) -> None: ...
+        memory: int,
+    ) -> int: ...
     def __len__(self) -> int: ...
     def run(
         self,

@@ -26,7 +26,9 @@ def build_options(kind: Callable[..., Options], options: Mapping[str, Any]) -> O
         return kind(**options)
     except TypeError as error:
         name = getattr(kind, "__name__", "options")
-        raise InputError(f"cannot build {name} from {options!r}: {error}") from error
+        raise InputError(
+            f"cannot build {name} from {options!r}: {error}", argument="options"
+        ) from error
 
 
 def check_positive(name: str, number: int) -> None:

@@ -14,6 +14,7 @@ __all__ = [
     "InputError",
     "InternalError",
     "LpcfgError",
+    "MissingPackageError",
     "ModelFileError",
     "NotAModelError",
     "TreebankError",
@@ -162,8 +163,26 @@ class InputError(LpcfgError, ValueError):
         """
         name = self.argument or ""
         # Only at the start, or after a class: elsewhere the word may mean something else.
-        named = name.isidentifier() and re.match(rf"(\w+: )?{name}\b", self.message)
+        is_name = name.isidentifier() or name.startswith("--")
+        named = is_name and re.match(rf"(\w+: )?{re.escape(name)}\b", self.message)
         return "" if named else _joined(self.argument)
+
+
+class MissingPackageError(LpcfgError, ImportError):
+    """A package that is not installed is needed, which an extra of lpcfg installs.
+
+    ``package``: the package. ``extra``: the extra.
+
+    >>> str(MissingPackageError("drawing plots", package="matplotlib", extra="plots"))
+    "drawing plots needs matplotlib: pip install 'lpcfg[plots]'"
+    """
+
+    def __init__(self, purpose: str = "", *, package: str = "", extra: str = "") -> None:
+        # An error that is copied or unpickled is made from its message.
+        message = f"{purpose} needs {package}: pip install 'lpcfg[{extra}]'" if extra else purpose
+        super().__init__(message)
+        self.package = package
+        self.extra = extra
 
 
 class InternalError(LpcfgError, RuntimeError):

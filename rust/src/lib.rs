@@ -23,8 +23,7 @@
 //! **Sequences are modelled.** [`sequence`] has hidden Markov models and the aggregate bigram
 //! model.
 //!
-//! **A model is stored.** [`model_file`] stores named arrays and a JSON document in one
-//! memory-mapped file.
+//! **A model is stored.** [`model_file`] stores named arrays and a JSON document in one file.
 //!
 //! Everything rests on [`numeric`] (vectors, tensors, scaled numbers, stable hashes, SIMD dispatch)
 //! and on [`cancel`], the flag by which a caller stops a long computation.

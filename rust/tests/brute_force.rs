@@ -74,7 +74,7 @@ fn check_viterbi_and_k_best(case: &Case) -> Result<(), TestCaseError> {
     prop_assert!(close(by_nodes[&key(&found.nodes)], trees[0].probability));
 
     let mut ranking = KBest::new(forest, &Viterbi, &best);
-    let ranked: Vec<_> = (0..20).map_while(|rank| ranking.tree(rank)).collect();
+    let ranked: Vec<_> = (0..20).map_while(|rank| ranking.tree(rank, usize::MAX)).collect();
     prop_assert_eq!(ranked.len(), trees.len().min(20));
     let mut seen = std::collections::HashSet::new();
     for ((score, tree), expected) in ranked.iter().zip(&trees) {
@@ -163,7 +163,7 @@ fn check_max_rule(case: &Case) -> Result<(), TestCaseError> {
     }
     let mut ranking = KBest::new(forest, &objective, &best);
     for (rank, &expected) in products.iter().take(20).enumerate() {
-        let (score, tree) = ranking.tree(rank).unwrap();
+        let (score, tree) = ranking.tree(rank, usize::MAX).unwrap();
         prop_assert!(close(score.exp(), expected));
         prop_assert!(close(product(&key(&tree.nodes)), expected));
     }
@@ -212,6 +212,8 @@ fn check_pruned_parser(case: &Case) -> Result<(), TestCaseError> {
         threshold: 0.0,
         memory: usize::MAX,
         candidates: 1,
+        max_length: usize::MAX,
+        timeout: None,
         marginals: true,
     };
     let analysis = parser

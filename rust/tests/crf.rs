@@ -150,6 +150,8 @@ fn options(decoder: Decoder) -> Options {
         threshold: 0.0,
         memory: usize::MAX,
         candidates: 1,
+        max_length: usize::MAX,
+        timeout: None,
         marginals: true,
     }
 }
@@ -203,7 +205,7 @@ proptest! {
                 }
             };
             let (tokens, attributes) = (weighed.tokens(), weighed.attributes());
-            let sentence = Sentence { tokens: &tokens, attributes: &attributes };
+            let sentence = Sentence { attributes: &attributes, ..Sentence::from(&tokens[..]) };
             let mut workspace = Workspace::default();
             let parser = weighed.parser();
             let found = parser
@@ -294,7 +296,9 @@ proptest! {
                 let trees = vec![tree.clone(), tree];
                 let options = options(Decoder::MaxF1);
                 let model = &weighed.model;
-                trainer.add(crf_examples(model, &grammar, trees, options, &cancel).unwrap());
+                let added = crf_examples(model, &grammar, trees, options, &cancel).unwrap();
+                assert_eq!(added.too_large, 0);
+                trainer.add(added.examples);
                 let steps = Steps {
                     learning_rate: 0.05,
                     initial_accumulator: 1.0,

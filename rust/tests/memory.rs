@@ -5,10 +5,12 @@ mod support;
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lpcfg_core::cancel::Cancel;
-use lpcfg_core::grammar::{Grammar, LatentArrays, Token};
-use lpcfg_core::parser::{Analysis, Combine, Decoder, Options, Parser, Status, Workspace};
+use lpcfg_core::decode::Node;
+use lpcfg_core::grammar::{Grammar, LatentArrays, SymbolId, Token};
+use lpcfg_core::parser::{Analysis, Combine, Decoder, LeftOut, Options, Parser, Status, Workspace};
 use support::Case;
 
 thread_local! {
@@ -81,9 +83,12 @@ fn grammar() -> Grammar {
     let arrays = LatentArrays {
         states: vec![STATES; SYMBOLS as usize],
         roots: vec![1.0; SYMBOLS as usize * states],
-        binary: rules.flat_map(|rule| vec![rule.3 as f32; states.pow(3)]).collect(),
+        binary: rules
+            .flat_map(|rule| vec![rule.3 as f32; states.pow(3)])
+            .collect::<Vec<_>>()
+            .into(),
         binary_counts: vec![STATES.pow(3); case.binary.len()],
-        binary_positions: vec![],
+        binary_positions: vec![].into(),
         emission_ratios: vec![1.0; SYMBOLS as usize * states],
         ratio_symbols: (0..SYMBOLS).collect(),
         entry_ratios: (0..3).flat_map(|_| 0..SYMBOLS).collect(),
@@ -104,6 +109,8 @@ fn options(decoder: Decoder, memory: usize) -> Options {
         threshold: 1e-6,
         memory,
         candidates: 1,
+        max_length: usize::MAX,
+        timeout: None,
         marginals: false,
     }
 }
@@ -167,7 +174,7 @@ fn charts_stay_within_their_memory() {
                 assert_eq!(again, analysis);
             }
         }
-        for status in [Status::Parsed, Status::Tightened, Status::Fragments] {
+        for status in [Status::Parsed, Status::Tightened, Status::Split] {
             assert!(seen.contains(&status), "{status:?} is not among {seen:?}");
         }
     }
@@ -187,10 +194,94 @@ fn a_sentence_that_is_far_too_long_is_parsed_in_pieces() {
     let parser = Parser::new(Arc::new(grammar())).unwrap();
     let (analysis, _) =
         parse(&parser, 300, options(Decoder::MaxF1, 1 << 16), &mut Workspace::default());
-    assert_eq!(analysis.status, Status::Fragments);
+    assert_eq!(analysis.status, Status::Split);
     assert_tree(&analysis, 300);
     // The root is written once.
     let root = &analysis.trees[0].spans[0];
     let wide = analysis.trees[0].spans.iter().filter(|span| span.end - span.start > 50);
     assert_eq!(wide.collect::<Vec<_>>(), [root]);
+}
+
+#[test]
+fn a_sentence_with_too_many_words_is_parsed_in_parts() {
+    let parser = Parser::new(Arc::new(grammar())).unwrap();
+    let parsed = |words, max_length| {
+        let options = Options { max_length, ..options(Decoder::MaxF1, usize::MAX) };
+        parse(&parser, words, options, &mut Workspace::default()).0
+    };
+    assert_eq!(parsed(20, 20), parsed(20, usize::MAX));
+    for max_length in [0, 1, 7, 19] {
+        let analysis = parsed(20, max_length);
+        assert_eq!(analysis.status, Status::Split);
+        assert_tree(&analysis, 20);
+        let spans = &analysis.trees[0].spans[1..];
+        assert!(spans.iter().all(|span| span.end - span.start <= max_length.max(1) as u32));
+    }
+}
+
+#[test]
+fn lists_of_candidates_stay_within_their_memory() {
+    let parser = Parser::new(Arc::new(grammar())).unwrap();
+    let (words, decoder) = (12, Decoder::MaxF1);
+    let parsed = |memory, candidates| {
+        let options = Options { candidates, ..options(decoder, memory) };
+        parse(&parser, words, options, &mut Workspace::default())
+    };
+    let constant = parse(&parser, 2, options(decoder, usize::MAX), &mut Workspace::default()).1;
+    let mut numbers = Vec::new();
+    for power in [20, 24, 26, 28] {
+        let memory = 1usize << power;
+        let (analysis, most) = parsed(memory, 1_000_000);
+        assert!(most <= memory + 2 * constant, "{most} of {memory} bytes");
+        numbers.push(analysis.trees.len());
+        // There are fewer trees, but they are the best ones.
+        let (again, _) = parsed(memory, analysis.trees.len());
+        assert_eq!(again.trees, analysis.trees);
+    }
+    assert!(numbers[0] >= 1 && numbers.is_sorted() && numbers[0] < numbers[3], "{numbers:?}");
+}
+
+#[test]
+fn gold_constrained_charts_stay_within_their_memory() {
+    let parser = Parser::new(Arc::new(grammar())).unwrap();
+    let words = 20;
+    let tokens = sentence(words);
+    let unlimited = options(Decoder::MaxF1, usize::MAX);
+    let constant = parse(&parser, 2, unlimited, &mut Workspace::default()).1;
+    let (analysis, _) = parse(&parser, words, unlimited, &mut Workspace::default());
+    // Each symbol writes a label with its own number.
+    let nodes: Vec<Node> = analysis.trees[0]
+        .spans
+        .iter()
+        .map(|span| Node { symbol: SymbolId(span.label), start: span.start, end: span.end })
+        .collect();
+    let mut outcomes = Vec::new();
+    for power in (12..26).step_by(2) {
+        let memory = 1usize << power;
+        let before = IN_USE.get();
+        MOST.set(before);
+        let options = options(Decoder::MaxF1, memory);
+        let outcome = parser
+            .gold_constrained(&tokens, &nodes, options, &mut Workspace::default(), &Cancel::new())
+            .unwrap();
+        let most = MOST.get() - before;
+        // The chart is copied at the end.
+        assert!(most <= 2 * memory + 2 * constant, "{most} of {memory} bytes");
+        outcomes.push(outcome.err());
+    }
+    assert_eq!((outcomes[0], outcomes[6]), (Some(LeftOut::TooLarge), None));
+}
+
+#[test]
+fn a_late_sentence_gets_a_tree() {
+    let parser = Parser::new(Arc::new(grammar())).unwrap();
+    for decoder in [Decoder::MaxF1, Decoder::MaxRule] {
+        for (words, max_length) in [(1, 20), (20, 20), (20, 6)] {
+            let timeout = Some(Duration::ZERO);
+            let options = Options { timeout, max_length, ..options(decoder, 1 << 30) };
+            let (analysis, _) = parse(&parser, words, options, &mut Workspace::default());
+            assert_eq!(analysis.status, Status::Timeout);
+            assert_tree(&analysis, words);
+        }
+    }
 }

@@ -111,7 +111,7 @@ def test_score_with_parameters(run):
 def test_score_says_what_it_needs(run):
     write("short.mrg", f"{TREES[0]}\n")
     message = refused(run("score", "gold.mrg", "short.mrg"))
-    assert message.startswith("60 gold trees but 1 predicted ones")
+    assert message.startswith("predicted: 60 gold trees but 1 predicted ones")
     assert "model.lpcfg: this is a model" in refused(run("score", "gold.mrg", "model.lpcfg"))
     assert refused(run("score", "gold.mrg", "none.mrg")).startswith("none.mrg: No such file")
     assert "none.prm" in refused(run("score", "gold.mrg", "gold.mrg", "-p", "none.prm"))

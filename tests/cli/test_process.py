@@ -175,3 +175,82 @@ def test_someone_who_types_gets_an_answer_after_each_line(model):
         assert process.wait(timeout=60) == 0
     os.close(terminal)
     os.close(end)
+
+
+def test_someone_who_writes_to_a_pipe_gets_an_answer_after_each_line(model):
+    with subprocess.Popen(
+        [*COMMAND, "parse", model], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        for words in (["the", "dog", "barked"], ["it", "rained"]):
+            process.stdin.write(" ".join(words).encode() + b"\n")
+            process.stdin.flush()
+            assert Tree.from_string(process.stdout.readline().decode()).words() == words
+        process.stdin.close()
+        assert process.wait(timeout=60) == 0
+
+
+@pytest.mark.parametrize(
+    ("closed", "arguments", "code", "message"),
+    [
+        ("<&-", ["parse", "MODEL"], 1, "lpcfg: standard input: is closed\n"),
+        (">&-", ["parse", "MODEL"], 1, "lpcfg: standard output: is closed\n"),
+        (">&-", ["--version"], 1, "lpcfg: standard output: is closed\n"),
+        ("2>&-", ["parse", "MODEL"], 0, ""),
+        ("2>&-", ["parse", "missing.lpcfg"], 1, ""),
+        ("<&- >&- 2>&-", ["parse", "MODEL"], 1, ""),
+        (">/dev/full", ["parse", "MODEL"], 1, "lpcfg: standard output: No space left on device\n"),
+    ],
+)
+def test_closed_and_full_streams(model, closed, arguments, code, message):
+    if "/dev/full" in closed and not os.path.exists("/dev/full"):  # noqa: PTH110 - a device
+        pytest.skip("there is no /dev/full")
+    command = [*COMMAND, *(model if argument == "MODEL" else argument for argument in arguments)]
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {closed}', "sh", *command],
+        input=b"it rained\n",
+        capture_output=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr.decode()) == (code, message)
+
+
+@pytest.mark.parametrize("module", ["argparse", "numpy", "lpcfg.cli.parse"])
+def test_interrupt_during_imports(model, module):
+    """Ctrl-C may arrive while modules are being imported, which takes a while."""
+    code = f"""
+import importlib.abc, runpy, sys
+class Interrupt(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == {module!r}:
+            raise KeyboardInterrupt
+sys.modules.pop({module!r}, None)
+sys.meta_path.insert(0, Interrupt())
+sys.argv = ["lpcfg", "parse", {model!r}]
+runpy.run_module("lpcfg", run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=False)
+    assert (done.returncode, done.stderr) == (130, b"lpcfg: interrupted\n")
+
+
+def test_outputs_are_left_alone_when_they_cannot_be_completed(model, tmp_path):
+    """No file of an output is ever half written, here because the disk is full."""
+    gold = tmp_path / "gold.mrg"
+    gold.write_text("".join(f"{tree}\n" for tree in TREES), encoding="utf-8")
+    target = tmp_path / "out.txt"
+    target.write_text("old", encoding="utf-8")
+    before = {file.name for file in tmp_path.iterdir()}
+    # Files may not grow beyond a kilobyte; the signal that tells so is ignored.
+    limit = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); "
+    limit += "resource.setrlimit(resource.RLIMIT_FSIZE, (1024, 1024)); "
+    code = limit + "from lpcfg.__main__ import run; import sys; sys.exit(run())"
+    for arguments in (
+        ["eval", model, str(gold), "-o", str(target), "-q"],
+        ["show", str(gold), "--svg", str(target)],
+    ):
+        done = subprocess.run(
+            [sys.executable, "-c", code, *arguments], capture_output=True, check=False
+        )
+        assert done.returncode == 1
+        assert done.stderr.decode() == f"lpcfg: {target}: File too large\n"
+        assert target.read_text(encoding="utf-8") == "old"
+        assert {file.name for file in tmp_path.iterdir()} == before

@@ -11,7 +11,9 @@ from lpcfg import (
     load,
     save,
 )
+from lpcfg.cli import _presets as presets
 from lpcfg.cli.main import main
+from lpcfg.estimators.presets import Preset, PresetMember
 from lpcfg.estimators.registry import ESTIMATORS
 from support.commands import TREES, WORDS, refused, write
 from support.grammars import embedded_grammar
@@ -136,7 +138,7 @@ def test_train_by_clustering_then_annotate_and_explain(run, files):
     assert re.search(r"^NP\^\S+\[\d\]  \d+\.\d %\n  rules     ", explained, re.MULTILINE)
     assert "other symbols with the label NP: NP^" in explained
     unknown = refused(run("show", "new.lpcfg", "--symbol", "XX"))
-    assert "no symbol has the name or label XX" in unknown
+    assert unknown.startswith("--symbol: none has the name or label XX; there are ")
     assert "no model" in refused(run("show", "gold.mrg", "--symbol", "NP"))
     assert "no latent states" in refused(run("show", "model.lpcfg", "--symbol", "NP"))
     save(Ensemble([load("new.lpcfg")]), "several")
@@ -265,7 +267,7 @@ def test_train_refuses_negative_smoothing(capsys, estimator, option):
 
 def test_train_refuses_values_that_exclude_each_other_before_it_reads(run):
     message = refused(run("train", "none.mrg", "-o", "m", "--min-count", "9", "--full-count", "3"))
-    assert message == "SpectralEstimator: min_count must be at most full_count, 3, not 9"
+    assert message == "--min-count must be at most --full-count, 3, not 9"
 
 
 def test_train_on_malformed_trees(run):
@@ -279,3 +281,56 @@ def test_train_on_malformed_trees(run):
 
 
 # parse
+
+
+# presets
+
+
+def test_a_preset_trains_an_ensemble_and_goes_on_where_it_was(run, files, monkeypatch):
+    small = Preset("two", (PresetMember("spectral", "right"), PresetMember("spectral", "left")))
+    monkeypatch.setattr(presets, "PRESETS", {"accurate": small})
+    code, _, said = run("train", "gold.mrg", "-o", "many", "--preset", "accurate")
+    assert code == 0
+    assert said.count("saved to") == 2
+    assert "CPU seconds" in said
+    (files / "many" / "2-spectral-left.lpcfg").unlink()
+    code, _, said = run("train", "gold.mrg", "-o", "many", "--preset", "accurate")
+    assert said.count("saved to") == 1
+    assert "1-spectral-right.lpcfg is there already" in said
+    assert run("eval", "many", "gold.mrg", "-q")[0] == 0
+    write("other.mrg", f"{TREES[0]}\n")
+    message = refused(run("train", "other.mrg", "-o", "many", "--preset", "accurate"))
+    assert "other trees or with other options" in message
+
+
+def test_the_fast_preset_writes_one_file(run, files):
+    assert run("train", "gold.mrg", "-o", "fast.lpcfg", "--preset", "fast", "-q")[0] == 0
+    assert load("fast.lpcfg").provenance["estimator"] == "spectral"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--rerank", "--preset and --rerank: choose one"),
+        ("--noise add", "--preset and --noise: choose one"),
+        ("--states 4", "--preset and --states: choose one"),
+        ("--estimator em", "it decides the estimators and the tree transforms"),
+        ("--binarize left", "it decides the estimators and the tree transforms"),
+    ],
+)
+def test_a_preset_decides_estimators_and_transforms(run, options, message):
+    arguments = ("train", "gold.mrg", "-o", "m", "--preset", "fast", *options.split())
+    assert message in refused(run(*arguments))
+
+
+def test_unlabelled_text_is_parsed_once_and_learnt_from(run, files):
+    arguments = ("train", "gold.mrg", "-o", "student.lpcfg", "--estimator", "pcfg")
+    arguments = (*arguments, "--unlabelled", "text.txt", "--teacher", "model.lpcfg")
+    code, _, said = run(*arguments)
+    assert code == 0
+    assert "5 sentences parsed" in said
+    assert load("student.lpcfg").provenance["trees"] == 3 * len(TREES) + 5
+    assert run(*arguments, "--gold-copies", "1")[0] == 0
+    assert load("student.lpcfg").provenance["trees"] == len(TREES) + 5
+    message = refused(run("train", "gold.mrg", "-o", "m", "--gold-copies", "2"))
+    assert message == "--gold-copies does nothing without --unlabelled"

@@ -37,6 +37,7 @@ columns = dict(
     tree_offsets=bank.tree_offsets,
     coarse_threshold=0.0,
     threshold=0.0,
+    memory=1 << 30,
 )
 trainer.add(grammar.core, **columns)
 order = np.tile(np.arange(len(trainer)), 20)

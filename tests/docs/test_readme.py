@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from lpcfg import embedded_trees
+from lpcfg import PCFGEstimator, embedded_trees, save
 
 REPOSITORY = Path(__file__).parents[2]
-TEXTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").glob("*.md"))]
+TEXTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
+TUTORIALS = [text for text in TEXTS if text.parent.name == "tutorials"]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 DOCTEST_OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -22,9 +23,9 @@ def blocks(text, language):
     return [body for kind, body in BLOCK.findall(text.read_text("utf-8")) if kind == language]
 
 
-def commands():
-    """The lpcfg commands of the README, each with the part of the pipe before it."""
-    lines = [line for body in blocks(TEXTS[0], "sh") for line in body.splitlines()]
+def commands(text):
+    """The lpcfg commands of a text, each with the part of the pipe before it."""
+    lines = [line for body in blocks(text, "sh") for line in body.splitlines()]
     return [line for line in lines if re.search(r"(^|\| )lpcfg ", line)]
 
 
@@ -35,7 +36,8 @@ def folder(tmp_path_factory):
     trees = [f"{tree}\n" for tree in embedded_trees(150)]
     (folder / "train.mrg").write_text("".join(trees[:120]), "utf-8")
     (folder / "dev.mrg").write_text("".join(trees[120:]), "utf-8")
-    (folder / "many").mkdir()
+    (folder / "theirs.mrg").write_text("".join(trees[120:]), "utf-8")
+    save(PCFGEstimator().fit(folder / "train.mrg").grammar_, folder / "first.lpcfg")
     (folder / "sentences.txt").write_text("The dog saw him .\n", "utf-8")
     return folder
 
@@ -57,10 +59,15 @@ def test_python_snippets_run_and_print_what_they_say(text, folder, monkeypatch):
         assert runner.failures == 0, "".join(said)
 
 
-@pytest.mark.slow
-def test_commands_of_the_readme_run(folder):
-    listed = commands()
+def test_commands_are_found():
+    listed = commands(TEXTS[0])
     assert {re.search(r"lpcfg (\w+)", line)[1] for line in listed} >= {"train", "parse", "eval"}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("text", [TEXTS[0], *TUTORIALS], ids=lambda text: text.name)
+def test_commands_run(text, folder):
+    listed = commands(text)
     program = f"{sys.executable} -m lpcfg"
     for line in listed:
         command = re.sub(r"(^|\| )lpcfg ", rf"\1{program} ", line)
@@ -71,7 +78,7 @@ def test_commands_of_the_readme_run(folder):
         assert done.stdout or " -o " in line or " --svg " in line, f"{line} printed nothing"
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "bench", "wheel", "lint"])
+@pytest.mark.parametrize("target", ["demo", "test", "bench", "docs", "wheel", "lint"])
 def test_targets_that_texts_name_are_in_the_makefile(target):
     assert re.search(rf"^{target}:", (REPOSITORY / "Makefile").read_text("utf-8"), re.MULTILINE)
 

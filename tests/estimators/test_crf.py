@@ -1,5 +1,7 @@
 """Trees weighed by features of the words at the borders of their spans."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -21,6 +23,7 @@ from lpcfg import (
     save,
 )
 from lpcfg.cli.main import main
+from lpcfg.estimators.crf import TrainingWarning
 from lpcfg.grammar.crf_weights import CRFWeights
 
 # A rule of attachment that no PCFG can know: "with" goes to the noun before "spots", and to the
@@ -179,11 +182,24 @@ def test_pruning_is_given_as_to_a_parser_and_says_how_many_trees_are_learnt_from
     assert np.array_equal(half.crf_weights.weights, same.crf_weights.weights)
 
 
+def test_trees_whose_charts_are_too_large_are_left_out_and_counted():
+    long = Tree("S", [Tree("UH", "ha")] * 3000)
+    estimator = small(epochs=1, memory=1 << 24)
+    with pytest.warns(TrainingWarning, match="2 of 14 trees are not used for training"):
+        grammar = estimator.fit([*attachments(), long, long]).grammar_
+    assert estimator.too_large_ == 2
+    assert grammar.provenance["too_large"] == 2
+    assert str(grammar).endswith("trained on 12 of 14 trees")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert small(epochs=1).fit(attachments()).too_large_ == 0
+
+
 def test_weights_are_checked():
     none = np.zeros(0, dtype=np.uint64)
     with pytest.raises(GrammarError, match="power of two"):
         CRFWeights("crf", 1.0, none, np.zeros(3, dtype=np.float32)).core([])
-    with pytest.raises(GrammarError, match="must be finite"):
+    with pytest.raises(GrammarError, match="must be between -1e6 and 1e6"):
         CRFWeights("crf", 1.0, none, np.full(2, np.nan, dtype=np.float32)).core([])
     with pytest.raises(GrammarError, match="prior_weight must be"):
         CRFWeights("crf", float("nan"), none, np.zeros(2, dtype=np.float32))
@@ -196,7 +212,7 @@ def test_a_damaged_file_is_refused(model, tmp_path):
     weights = np.full(4, np.inf, dtype=np.float32)
     damaged = CRFWeights(model.crf_weights.loss, 1.0, model.crf_weights.vocabulary, weights)
     save(model.__class__(**{**vars_of(model), "crf_weights": damaged}), path)
-    with pytest.raises(ModelFileError, match="must be finite"):
+    with pytest.raises(ModelFileError, match="must be between -1e6 and 1e6"):
         load(path)
 
 

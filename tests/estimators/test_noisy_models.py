@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import joblib
 import numpy as np
 import pytest
 import scipy
@@ -104,6 +105,24 @@ def test_models_differ_by_their_noise_and_not_by_the_threads(estimator):
     assert alone.provenance == families[0][5].provenance
     assert alone.latent.binary.tobytes() == families[0][5].latent.binary.tobytes()
     lpcfg.Parser(families[0]).parse(words=["It", "rained", "."])
+
+
+def test_models_as_jobs_are_those_of_this_process(tmp_path):
+    """What jobs need is pickled for threads too."""
+    family = NoisyModels(CLUSTERING, models=3, features=("compact", "full"))
+    bank = Treebank.from_trees(lpcfg.embedded_trees(40))
+    expected = [file.read_bytes() for file in family.train(bank, tmp_path / "here")]
+    finished = []
+
+    def counted(models):
+        for number in models:
+            finished.append(number)
+            yield number
+
+    with joblib.parallel_config("threading", n_jobs=2):
+        files = replace(family, progress=counted).train(bank, tmp_path / "elsewhere")
+    assert [file.read_bytes() for file in files] == expected
+    assert finished == list(range(3))
 
 
 SIDES = [lpcfg.Transform(vertical=0, binarize=side) for side in ("left", "right")]

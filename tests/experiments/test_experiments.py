@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
+import joblib
 import numpy as np
 import pytest
 
@@ -28,6 +30,7 @@ from lpcfg.experiments.learning import Subject, learning_trial, nested_samples
 from lpcfg.experiments.noise import noise_trials
 from lpcfg.experiments.report import draw_rows
 from lpcfg.experiments.trials import Trial, digest, run_trials
+from lpcfg.jobs import backend_is_chosen
 from lpcfg.treebank.forest import Forest
 
 TREES = lpcfg.embedded_trees()
@@ -57,6 +60,28 @@ def test_trials_that_were_made_are_not_made_again(tmp_path):
     assert [json.loads(line)["inputs"] for line in path.read_text().splitlines()].count("same") == 3
 
 
+def test_trials_as_jobs_are_stored_as_they_end_and_listed_in_their_order(tmp_path):
+    path = tmp_path / "squares.jsonl"
+
+    def first():
+        # It ends once the result of the second has been stored.
+        while not path.exists():
+            time.sleep(0.01)
+        return {"square": 1}
+
+    trials = [
+        Trial({"number": 1}, "same", first),
+        Trial({"number": 2}, "same", lambda: {"square": 4}),
+        # This one is no job: it sees the backend.
+        Trial({"number": 3}, "same", lambda: {"square": 8 + backend_is_chosen()}, has_jobs=True),
+    ]
+    with joblib.parallel_config("threading", n_jobs=2):
+        rows = list(run_trials(trials, path))
+    assert [row["square"] for row in rows] == [1, 4, 9]
+    stored = [json.loads(line)["found"]["square"] for line in path.read_text().splitlines()]
+    assert stored == [4, 1, 9]
+
+
 def test_trials_before_an_interruption_are_kept(tmp_path):
     def interrupt():
         raise KeyboardInterrupt
@@ -77,6 +102,18 @@ def test_lines_that_are_not_of_trials_are_refused(tmp_path, line):
     path.write_text(f"{path.read_text()}{line}\n")
     with pytest.raises(InputError, match=r"squares.jsonl:2: "):
         list(run_trials(counting_trials(calls, 1), path))
+
+
+@pytest.mark.parametrize("kept", [1, 20, 40])
+def test_a_torn_last_line_is_computed_again(tmp_path, kept):
+    path, calls = tmp_path / "squares.jsonl", []
+    list(run_trials(counting_trials(calls, 1, 2), path))
+    whole = path.read_bytes()
+    first, second = whole.splitlines(keepends=True)
+    path.write_bytes(first + second[:kept])
+    assert [row["square"] for row in run_trials(counting_trials(calls, 1, 2), path)] == [1, 4]
+    assert calls == [1, 2, 2]
+    assert path.read_bytes() == whole
 
 
 def test_samples_are_nested():
@@ -235,7 +272,7 @@ def test_the_command_runs_tabulates_and_resumes(run, tmp_path):
     code, _, said = run("noise", *files, "--estimators", "pcfg")
     assert (code, said) == (
         1,
-        "lpcfg: only the estimators spectral, clustering and pivot support noise\n",
+        "lpcfg: estimator: only spectral, clustering and pivot support noise\n",
     )
     assert "there is no 'magic'" in run("size", *files, "--estimators", "pcfg,magic")[2]
 

@@ -137,7 +137,6 @@ def test_a_coarse_pass_over_one_class_changes_no_tree():
             "repeats an earlier one",
         ),
         ({"lexicon": lexicon_from_entries([(7, "a", 1.0)])}, "symbol 7"),
-        ({"lexicon": lexicon_from_entries([(1, "a", np.inf)])}, "probability inf"),
         (
             {"coarse": np.array([0], dtype=np.uint32), "weights": np.array([1.0, 1.0])},
             "length 1, expected 2",
@@ -153,6 +152,11 @@ def test_inconsistent_arrays_are_refused(changes, message):
         Parser(arrays(**changes))
     # Wrong shapes are plain value errors; what is wrong with the content is a grammar's fault.
     assert isinstance(raised.value, LpcfgError) or type(raised.value) is ValueError
+
+
+def test_impossible_emissions_are_refused():
+    with pytest.raises(GrammarError, match="an emission has probability inf"):
+        lexicon_from_entries([(1, "a", np.inf)])
 
 
 def test_made_symbols_are_neither_roots_nor_preterminals():

@@ -97,7 +97,7 @@ def test_arrays_of_any_layout_are_written_in_row_major_order(tmp_path, array):
     assert found.flags.c_contiguous
 
 
-def test_arrays_borrow_from_the_map_and_keep_it_alive(model):
+def test_arrays_borrow_from_the_bytes_and_keep_them_alive(model):
     file = ModelFile(model)
     array = file.array("weights")
     again = file.array("weights")
@@ -116,7 +116,7 @@ def test_arrays_cannot_be_made_writable(model):
         array.flags.writeable = True
 
 
-def test_a_mapped_file_can_be_replaced(model):
+def test_an_open_file_can_be_replaced(model):
     old = ModelFile(model).array("weights")
     write_model_file(model, {"weights": old * 2}, {})
     np.testing.assert_array_equal(old, ARRAYS["weights"])

@@ -1,7 +1,10 @@
 """Loading and saving: one function each for models of all kinds."""
 
 import importlib
+import os
 import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -66,6 +69,29 @@ def test_every_kind_is_saved_and_loaded(kind, tmp_path):
     assert use(load(tmp_path / "model", type(model))) == use(model)
     if kind not in ("grammar", "ensemble"):
         assert use(type(model).load(tmp_path / "model")) == use(model)
+
+
+#: Loads a model, empties its files, and saves the model elsewhere, which reads all its arrays.
+EMPTIED = """
+import pathlib, sys
+import lpcfg
+
+path, other = map(pathlib.Path, sys.argv[1:])
+model = lpcfg.load(path)
+for file in path.rglob("*.lpcfg") if path.is_dir() else [path]:
+    with file.open("r+b") as opened:
+        opened.truncate(0)
+lpcfg.save(model, other)
+"""
+
+
+@pytest.mark.parametrize("kind", models._FORMATS)
+def test_a_loaded_model_does_not_depend_on_its_files(kind, tmp_path):
+    model, use = fitted(kind)
+    save(model, tmp_path / "model")
+    command = [sys.executable, "-c", EMPTIED, tmp_path / "model", tmp_path / "other"]
+    subprocess.run(command, check=True)
+    assert use(load(tmp_path / "other")) == use(model)
 
 
 @pytest.mark.parametrize("kind", models._FORMATS)
@@ -192,3 +218,24 @@ def test_crf_weights_belong_to_a_version_of_the_templates(tmp_path):
     write_model_file(path, arrays, document)
     with pytest.raises(ModelFileError, match="template_version"):
         load(path)
+
+
+def test_pipes_and_devices_in_a_folder_of_models(tmp_path):
+    """Opening a pipe would wait for a writer, and reading some devices never ends."""
+    save(embedded_grammar(), tmp_path / "1.lpcfg")
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "zero").symlink_to("/dev/zero")
+    assert len(load(tmp_path)) == 1
+    os.mkfifo(tmp_path / "2.lpcfg")
+    with pytest.raises(ModelFileError, match=r"2\.lpcfg: this is no model file; remove it"):
+        load(tmp_path)
+    with pytest.raises(NotAModelError):
+        load(tmp_path / "2.lpcfg")
+
+
+def test_an_empty_path_is_not_the_working_folder(tmp_path, monkeypatch):
+    save(embedded_grammar(), tmp_path / "1.lpcfg")
+    monkeypatch.chdir(tmp_path)
+    for read in (load, Parser.load, examine):
+        with pytest.raises(InputError, match="must not be empty"):
+            read("")

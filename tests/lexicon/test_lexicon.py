@@ -176,7 +176,7 @@ def test_words_without_tokens_are_not_known():
     one = np.array([1])
     lexicon = estimate_from_columns(SYMBOLS, ["ghost", "dog"], one, one, one == 0)
     assert lexicon.words == ("dog",)
-    with pytest.raises(InputError, match="without words"):
+    with pytest.raises(InputError, match="treebank: there are no words"):
         estimate_from_columns(SYMBOLS, [], one[:0], one[:0], one[:0] == 0)
 
 

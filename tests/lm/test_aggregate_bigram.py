@@ -170,9 +170,9 @@ def test_bigrams_do_not_reach_over_the_ends_of_stretches():
     ("options", "arguments", "message"),
     [
         ({}, {"method": "spectral"}, "method must be one of"),
-        ({"n_states": 0}, {}, "at least 1"),
-        ({"restarts": 0}, {}, "at least 1"),
-        ({}, {"corpus": [["alone"]]}, "has no bigrams"),
+        ({"n_states": 0}, {}, "n_states: must be an integer from 1"),
+        ({"restarts": 0}, {}, "restarts: must be an integer from 1"),
+        ({}, {"corpus": [["alone"]]}, "corpus: there are no bigrams"),
         ({}, {"corpus": ["not a list"]}, "not one string"),
     ],
 )

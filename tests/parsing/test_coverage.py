@@ -12,25 +12,30 @@ from hypothesis import strategies as st
 from lpcfg import Tree
 from lpcfg.parsing._coverage import BRACKET_COST, Coverage, maximal_coverage_trees
 from lpcfg.parsing.marginals import (
+    MarginalTable,
+    NodeSpan,
     marginal_table,
     mean_marginals,
+    node_spans,
     span_probabilities,
     tree_marginals,
 )
 
-TAGS = frozenset("tu")
+#: Tags, of which ``A`` is a phrase label, too.
+TAGS = frozenset("tA")
+
+
+def table_of(rows: dict[NodeSpan, float]) -> MarginalTable:
+    labels, starts, ends, preterminals = zip(*rows, strict=True) if rows else [()] * 4
+    return marginal_table(starts, ends, labels, list(rows.values()), preterminals)
+
 
 tables = st.dictionaries(
-    st.tuples(st.sampled_from(["A", "AB", "C"]), st.integers(0, 2), st.integers(3, 4)),
+    st.tuples(
+        st.sampled_from(["A", "AB", "C"]), st.integers(0, 2), st.integers(3, 4), st.booleans()
+    ),
     st.floats(0, 1),
-).map(
-    lambda rows: marginal_table(
-        [start for _, start, _ in rows],
-        [end for *_, end in rows],
-        [label for label, *_ in rows],
-        list(rows.values()),
-    )
-)
+).map(table_of)
 
 
 @given(st.lists(st.tuples(tables, st.floats(0.1, 3)), min_size=1, max_size=4))
@@ -47,7 +52,7 @@ def test_mean_marginals_are_weighted_means(members: list[tuple[np.ndarray, float
 def random_tree(random: np.random.Generator, start: int, end: int, top: bool = True) -> Tree:
     """A tree over words that are called by their place, with some chains of labels."""
     if end - start == 1:
-        tree = Tree(str(random.choice(list("tu"))), str(start))
+        tree = Tree(str(random.choice(sorted(TAGS))), str(start))
     else:
         split = int(random.integers(start + 1, end))
         parts = [random_tree(random, *span, top=False) for span in ((start, split), (split, end))]
@@ -65,28 +70,30 @@ def test_no_tree_gains_more_than_the_covering_one(seed: int) -> None:
     random = np.random.default_rng(seed)
     words = int(random.integers(1, 5))
     trees = [random_tree(random, 0, words) for _ in range(2)]
-    rows = {span for tree in trees for span in tree.spans(preterminals=True)}
+    rows = {span for tree in trees for span in node_spans(tree)}
     rows |= {
-        ("C", start, end)
+        ("C", start, end, False)
         for start, end in itertools.combinations(range(words + 1), 2)
         if random.random() < 0.3
     }
-    labels, starts, ends = zip(*sorted(rows), strict=True)
-    coverage = Coverage(marginal_table(starts, ends, labels, random.random(len(rows))), trees, TAGS)
+    table = table_of(dict(zip(sorted(rows), random.random(len(rows)), strict=True)))
+    coverage = Coverage(table, trees)
     (found,) = maximal_coverage_trees([coverage])
     assert found.words() == trees[0].words()
-    assert set(found.spans()) <= rows
+    assert set(node_spans(found)) <= rows
     assert coverage.gain(found) == pytest.approx(most_gain(coverage, words))
     for place, tag in enumerate(found.tags()):
-        known = {other: coverage.probabilities.get((other, place, place + 1), 0) for other in TAGS}
+        known = {
+            other: coverage.probabilities.get((other, place, place + 1, True), 0) for other in TAGS
+        }
         assert known[tag] == max(known.values())
 
 
 def most_gain(coverage: Coverage, words: int) -> float:
     """By trying every set of spans that do not cross, and every choice of labels for them."""
     choices: dict[tuple[int, int], set[tuple[str, ...]]] = {}
-    for label, start, end in coverage.probabilities:
-        if end - start < words and not (end - start == 1 and label in TAGS):
+    for label, start, end, preterminal in coverage.probabilities:
+        if end - start < words and not preterminal:
             choices.setdefault((start, end), set()).add((label,))
     for tree in coverage.trees:
         chains: dict[tuple[int, int], tuple[str, ...]] = {(0, words): ()}
@@ -96,7 +103,10 @@ def most_gain(coverage: Coverage, words: int) -> float:
             choices.setdefault(span, set()).add(chain)
     gains = {
         span: max(
-            sum(coverage.probabilities.get((label, *span), 0) - BRACKET_COST for label in chain)
+            sum(
+                coverage.probabilities.get((label, *span, False), 0) - BRACKET_COST
+                for label in chain
+            )
             for chain in chains
         )
         for span, chains in choices.items()
@@ -116,7 +126,7 @@ def most_gain(coverage: Coverage, words: int) -> float:
 
 def test_chains_of_labels_are_scored_as_one() -> None:
     tree = Tree.from_string("(ROOT (S (t it) (u rained)))")
-    coverage = Coverage(tree_marginals(tree), [tree], TAGS)
+    coverage = Coverage(tree_marginals(tree), [tree])
     scores, chains = coverage.scores()
     assert chains == [(), ("ROOT", "S")]
     assert (scores.length, scores.start, scores.end, scores.label) == (2, (0,), (2,), [1])
@@ -126,8 +136,8 @@ def test_chains_of_labels_are_scored_as_one() -> None:
 
 def test_a_word_without_a_probable_tag_has_that_of_the_first_tree() -> None:
     tree = Tree.from_string("(S (t it) (u rained))")
-    table = marginal_table([0, 0, 0], [2, 1, 1], ["S", "t", "u"], [1.0, 0.25, 0.75])
-    assert Coverage(table, [tree], TAGS).best_tags() == ["u", "u"]
+    rows = {("S", 0, 2, False): 1.0, ("t", 0, 1, True): 0.25, ("u", 0, 1, True): 0.75}
+    assert Coverage(table_of(rows), [tree]).best_tags() == ["u", "u"]
 
 
 def test_no_sentences_give_no_trees() -> None:

@@ -77,7 +77,7 @@ def test_marginals_are_there_if_they_are_asked_for() -> None:
     without, asked = (ensemble.analyze(words=words, marginals=own) for own in (False, True))
     assert without.marginals is None
     assert asked.marginals is not None
-    assert span_probabilities(asked.marginals)["NP", 2, 5] == 0.5
+    assert span_probabilities(asked.marginals)["NP", 2, 5, False] == 0.5
     assert without == asked
     (together,) = ensemble.analyze_with_members(words=[words])
     assert [parse.marginals is not None for parse in together] == [True] * 3
@@ -129,7 +129,8 @@ def test_a_tree_that_nobody_proposes_has_no_probability() -> None:
     members = [Fixed("(S (NP (X a) (X b)) (X c))"), Fixed("(S (X a) (X b) (VP (X c)))")]
     parse = Ensemble(members).analyze(words=["a", "b", "c"], candidates=3, marginals=True)
     assert str(parse.tree) == other
-    assert [log_probability for _, log_probability in parse.candidates] == [-np.inf, -1.0, -1.0]
+    assert [log_probability for _, log_probability in parse.candidates] == [None, -1.0, -1.0]
+    assert parse.status == "combined"
     # A reranker has it as no more likely than the others.
     posteriors = merge_candidates([parse]).scores[:, SCORES.index("log posterior")]
     assert posteriors == pytest.approx([-0.5] * 3)

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lpcfg import BaseParser, Grammar, InputError, Parser, Pruning, Tree
+from lpcfg import BaseParser, Ensemble, Grammar, InputError, Parser, Pruning, Tree
 from lpcfg.parsing.options import DECODERS
 from lpcfg.parsing.parse import tree_from_spans
 from support.grammars import (
@@ -97,6 +97,11 @@ def test_an_unknown_tag_is_named_with_the_nearest_known_ones():
         learnt.parse(["DT", "NNX"])
     with pytest.raises(InputError, match="sentence 3, token 1: the grammar has no tag ''"):
         list(learnt.parse_many([["DT"], ["DT"], [""]], batch_size=1))
+
+
+def test_words_in_the_place_of_tags_get_a_hint():
+    with pytest.raises(InputError, match=r"no tag 'The'; did you mean words=\?"):
+        Parser(embedded_grammar()).parse(["The", "dog", "saw", "him", "."])
 
 
 @pytest.mark.parametrize(
@@ -189,8 +194,8 @@ def test_marginals_agree_with_analyses():
     learnt = Parser(embedded_grammar())
     words = ["the", "old", "dog", "saw", "a", "bird", "with", "a", "key", "."]
     table = learnt.marginals(words=words)
-    assert table.dtype.names == ("start", "end", "label", "probability")
-    found = {(label, start, end): p for start, end, label, p in table.tolist()}
+    assert table.dtype.names == ("start", "end", "label", "probability", "preterminal")
+    found = {(label, start, end): p for start, end, label, p, _ in table.tolist()}
     assert len(found) == len(table)
     for span in learnt.analyze(words=words).spans:
         assert found[span[:3]] == span.probability
@@ -206,7 +211,7 @@ def test_a_span_of_a_binary_tree_has_one_label_at_most(length, prune):
     grammar = "S -> S T [0.2] | T S [0.1] | 'a' [0.7] \n T -> S S [0.5] | T T [0.1] | 'a' [0.4]"
     table = parser(grammar, prune=prune, n_jobs=1).marginals(words=["a"] * length)
     totals = {}
-    for start, end, _, probability in table.tolist():
+    for start, end, _, probability, _ in table.tolist():
         totals[start, end] = totals.get((start, end), 0.0) + probability
     assert max(totals.values()) <= 1 + 1e-9
     assert totals[0, length] == pytest.approx(1.0)
@@ -227,7 +232,7 @@ def test_a_parse_has_a_table_of_marginals_only_on_request():
         parse.marginals.tolist()
         for parse in weather.analyze_many([["NP", "VP"], ["VP"], ["NP", "VP"]], marginals=True)
     ]
-    whole = [(0, 1, "NP", 1.0), (1, 2, "VP", 1.0), (0, 2, "S", 1.0)]
+    whole = [(0, 1, "NP", 1.0, True), (1, 2, "VP", 1.0, True), (0, 2, "S", 1.0, False)]
     assert [sorted(table) for table in tables] == [sorted(whole), [], sorted(whole)]
 
 
@@ -300,6 +305,35 @@ def test_as_many_sentences_of_tags_as_of_words(missing):
     given[missing] = given[missing][:2]
     with pytest.raises(InputError, match=f"sentence 3: there are no {missing} for it"):
         list(parser().parse_many(given["tags"], words=given["words"]))
+
+
+@pytest.mark.parametrize("batch_size", [1, 2, 3, 256])
+@pytest.mark.parametrize("several", [False, True])
+def test_an_error_arrives_after_all_parses_before_it(batch_size, several):
+    def broken():
+        yield from [["NP", "VP"]] * 3
+        raise LookupError
+
+    weather = Ensemble([parser(), parser()]) if several else parser()
+    unknown = [*[["NP", "VP"]] * 3, ["NP", "X"], ["NP", "VP"]]
+    for tags, error in (
+        (broken(), LookupError),
+        (unknown, InputError),
+        (iter(unknown), InputError),
+    ):
+        found = []
+        with pytest.raises(error):
+            found.extend(weather.parse_many(tags, batch_size=batch_size))
+        assert list(map(str, found)) == ["(S (NP NP) (VP VP))"] * 3
+
+
+def test_brackets_are_escaped_as_in_treebanks():
+    grammar = "S -> L N R \n L -> '-LRB-' \n R -> '-RRB-' \n N -> 'dog' | 'sun'"
+    for words in (["(", "dog", ")"], ["-LRB-", "dog", "-RRB-"]):
+        parse = parser(grammar).analyze(words=words)
+        assert parse.status == "parsed"
+        assert str(parse.tree) == "(S (L -LRB-) (N dog) (R -RRB-))"
+        assert parse.tree == Tree.from_string(str(parse.tree))
 
 
 def test_a_bad_sentence_is_named_by_its_number():

@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given
 
 from lpcfg import Grammar, Parser, Tree
+from lpcfg.parsing.marginals import node_spans, span_probabilities
 from lpcfg.parsing.options import DECODERS
-from support.grammars import labelled_spans, random_grammars
+from support.grammars import random_grammars
 
 
 @given(random_grammars())
@@ -38,19 +39,18 @@ def test_probabilities_of_labelled_spans(case):
     expected = defaultdict(float)
     total = math.fsum(probability for _, probability in trees)
     for tree, probability in trees:
-        for span in labelled_spans(tree):
+        for span in node_spans(tree):
             expected[span] += probability / total
     if not trees:
         assert parser.analyze(words=case.sentence).status != "parsed"
         return
     found = {
-        (label, start, end): probability
-        for start, end, label, probability in table.tolist()
-        if probability > 0
+        span: probability for span, probability in span_probabilities(table).items() if probability
     }
     assert found == pytest.approx(dict(expected))
-    for span in parser.analyze(words=case.sentence).spans:
-        assert span.probability == pytest.approx(expected[span[:3]])
+    parse = parser.analyze(words=case.sentence)
+    for span, probability in zip(node_spans(parse.tree), parse.span_probabilities, strict=True):
+        assert probability == pytest.approx(expected[span])
 
 
 @given(random_grammars())

@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+import joblib
 import numpy as np
 import pytest
 
@@ -18,6 +19,18 @@ from lpcfg.reranking.candidates import SCORES, merge_candidates
 
 # Enough of them for every grammar of a fold to parse all sentences of the others.
 TREES = lpcfg.embedded_trees(150)
+
+
+def test_folds_as_jobs_give_the_same_reranker() -> None:
+    """Also if an estimator occurs twice, and progress bars cannot travel."""
+    pcfg = lpcfg.PCFGEstimator()
+    em = lpcfg.EMEstimator(states=(2, 2), iterations=1, progress=lambda steps: iter(steps))
+    reranker = Reranker([(pcfg, em), pcfg], folds=2, candidates=4, min_count=1)
+    here = reranker.fit(TREES[:80]).model_
+    with joblib.parallel_config("threading", n_jobs=2):
+        elsewhere = reranker.fit(TREES[:80]).model_
+    for name in ("score_weights", "keys", "weights"):
+        np.testing.assert_array_equal(getattr(here, name), getattr(elsewhere, name))
 
 
 def test_a_preference_is_learnt_from_the_words() -> None:

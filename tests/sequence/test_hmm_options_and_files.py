@@ -92,8 +92,8 @@ def test_damaged_files_are_refused(tmp_path, name, change, message):
     ("options", "sequences", "states", "message"),
     [
         ({}, [["a"]], None, "n_states must be given"),
-        ({"n_states": 0}, [["a"]], None, "n_states must be at least 1"),
-        ({"n_states": 2, "n_init": 0}, [["a"]], None, "n_init must be at least 1"),
+        ({"n_states": 0}, [["a"]], None, "n_states: must be an integer from 1"),
+        ({"n_states": 2, "n_init": 0}, [["a"]], None, "n_init: must be an integer from 1"),
         ({"n_states": 2, "pseudocount": -1}, [["a"]], None, "pseudocount"),
         ({"n_states": 2, "decoder": "guess"}, [["a"]], None, "decoder must be one of"),
         ({"n_states": 2, "unknown": "guess"}, [["a"]], None, "unknown must be one of"),

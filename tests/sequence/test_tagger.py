@@ -275,7 +275,6 @@ def test_tags_that_a_grammar_lacks_are_left_to_it(folder, capsys, monkeypatch):
     [
         (["apply", "missing"], "No such file"),
         (["apply", "trees.mrg"], "trees.mrg: "),
-        (["apply", "tags", "-i", "trees.mrg"], "these are trees"),
         (["eval", "tags", "missing.mrg"], "missing.mrg"),
         (["train", "trees.mrg", "-o", "trees.mrg"], "this is an input"),
     ],
@@ -284,3 +283,31 @@ def test_mistakes_are_explained(folder, capsys, monkeypatch, command, message):
     monkeypatch.chdir(folder)
     assert main(["tag", *command]) == 1
     assert message in capsys.readouterr().err
+
+
+def test_trees_are_tagged_with_a_warning(folder, capsys, monkeypatch):
+    monkeypatch.chdir(folder)
+    assert main(["tag", "apply", "tags", "-i", "trees.mrg"]) == 0
+    printed = capsys.readouterr()
+    assert printed.err.startswith("lpcfg: trees.mrg: the first line looks like a tree")
+    assert printed.out.count("\n") == Path("trees.mrg").read_text("utf-8").count("\n")
+
+
+def test_brackets_are_words_that_the_tagger_knows():
+    tree = Tree.from_string("(S (-LRB- -LRB-) (NN dog) (-RRB- -RRB-))")
+    tagger = Tagger().fit([tree] * 3 + [Tree.from_string("(S (NN cat) (NN dog) (NN sun))")])
+    assert tagger.tag(["(", "dog", ")"]) == tagger.tag(tree.words()) == tree.tags()
+    assert np.array_equal(tagger.posteriors(["("]), tagger.posteriors(["-LRB-"]))
+
+
+def test_an_error_of_the_input_arrives_after_the_tags_before_it():
+    tagger = Tagger().fit([Tree.from_string("(S (NN rain))")])
+
+    def sentences():
+        yield from [["rain"], ["rain", "rain"]]
+        raise LookupError
+
+    found = []
+    with pytest.raises(LookupError):
+        found.extend(tagger.tag_many(sentences()))
+    assert found == [["NN"], ["NN", "NN"]]

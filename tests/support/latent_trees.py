@@ -120,7 +120,7 @@ def span_distance(grammar) -> float:
         total = own["S", 0, len(words)]
         found = {
             (label, start, end): probability
-            for start, end, label, probability in parser.marginals(words=words).tolist()
+            for start, end, label, probability, _ in parser.marginals(words=words).tolist()
         }
         differences = [abs(own[s] / total - found.get(s, 0.0)) for s in {*own, *found}]
         distance += total * max(differences)

@@ -180,7 +180,7 @@ def test_mistakes_are_named_with_their_place(text, where_and_why):
 def test_errors_in_files_say_how_to_leave_malformed_trees_out(tmp_path):
     path = tmp_path / "odd.mrg"
     path.write_text("(A a)\n(B)")
-    with pytest.raises(TreebankError, match=r'; on_error="skip" .* leaves malformed') as caught:
+    with pytest.raises(TreebankError, match=r'; on_error="skip" leaves malformed') as caught:
         texts(path)
     error = caught.value
     assert (error.file, error.line, error.column) == (str(path), 2, 1)
@@ -189,6 +189,13 @@ def test_errors_in_files_say_how_to_leave_malformed_trees_out(tmp_path):
 def test_a_bracket_missing_in_an_earlier_line_is_hinted_at():
     with pytest.raises(TreebankError, match=r"2:1: .*in the tree that opens at 1:1: is it closed"):
         texts(stream("(S (A a)\n((B b))"))
+
+
+def test_an_empty_path_is_not_the_working_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trees.mrg").write_text("(A a)")
+    with pytest.raises(InputError, match="a path must not be empty"):
+        texts("")
 
 
 def test_trees_before_a_mistake_are_read():

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lpcfg.errors import TreebankError
 from lpcfg.treebank._draw_text import draw_text
 from lpcfg.treebank.forest import Forest
-from lpcfg.treebank.tree import Tree, escape, unescape
+from lpcfg.treebank.tree import Tree
 from support.treebank_trees import trees
 
 SENTENCE = Tree.from_string(
@@ -42,18 +42,10 @@ def test_brackets_in_tokens_survive_both_ways(tree):
     assert Tree.from_string(text, unescape=True) == tree
 
 
-@given(st.text(alphabet="ab()-"))
-def test_escaped_tokens_hold_no_brackets(token):
-    assert not set("()") & set(escape(token))
-
-
-def test_escaping_is_undone():
-    assert unescape(escape("((:-))")) == "((:-))"
-
-
 def test_white_space_in_a_word_does_not_break_the_tree():
     tree = Tree("NP", [Tree("NNP", "New York"), Tree("NN", "tab\there")])
-    assert Tree.from_string(str(tree)).words() == ["New_York", "tab_here"]
+    assert str(tree) == "(NP (NNP New-U+0020-York) (NN tab-U+0009-here))"
+    assert Tree.from_string(str(tree)).words() == ["New York", "tab\there"]
 
 
 @pytest.mark.parametrize("text", ["", "(NN a) (NN b)"])
@@ -103,6 +95,10 @@ def test_depth_is_no_limit():
     assert Tree.from_string(str(deep)) == deep
     assert deep.spans()[-1] == ("NP", 0, 1)
     assert next(Forest.from_trees([deep]).trees()) == deep
+    for protocol in range(pickle.HIGHEST_PROTOCOL + 1):
+        assert pickle.loads(pickle.dumps(deep, protocol)) == deep
+    assert copy.deepcopy(deep) == copy.copy(deep) == deep
+    assert repr(deep).startswith("Tree.from_string('(NP (NP ")
 
 
 def test_measures():
@@ -150,6 +146,14 @@ def test_every_word_and_label_is_drawn(tree):
     assert len(drawn.splitlines()) == 2 * tree.height + 1
 
 
+def test_control_characters_do_not_reach_the_terminal():
+    tree = Tree("S", [Tree("A\x1b[2J", "b\nc"), Tree("D", "\u2028\ud800")])
+    for drawing in (tree.pretty(), tree.pretty(width=0)):
+        assert drawing.count("\ufffd") == 4
+        assert not set(drawing) & set("\x1b\u2028\ud800")
+    assert len(tree.pretty(width=0).splitlines()) == 3
+
+
 def test_wide_drawings_are_indented():
     text = draw_text(SENTENCE, width=20)
     assert text.splitlines()[:3] == ["S", "├─ NP", "│  ├─ DT the"]
@@ -165,7 +169,7 @@ def test_wide_characters_take_two_columns():
 def test_svg_is_well_formed_and_complete(tree):
     root = ElementTree.fromstring(tree.to_svg())
     left, top, width, height = map(float, root.get("viewBox").split())
-    texts = [element for element in root if element.tag.endswith("text")]
+    texts = [element for element in root.iter() if element.tag.endswith("text")]
     expected = [*tree.words(), *(node.label for node in tree.nodes())]
     assert sorted(element.text for element in texts) == sorted(expected)
     for element in texts:
@@ -175,13 +179,26 @@ def test_svg_is_well_formed_and_complete(tree):
 
 def test_svg_keeps_the_order_of_words():
     svg = SENTENCE.to_svg()
-    found = re.findall(r'class="word" x="([-\d.]+)" y="\d+">([^<]+)<', svg)
+    found = re.findall(r'class="word" [^>]* x="([-\d.]+)" y="\d+">([^<]+)<', svg)
     assert [word for _, word in sorted(found, key=lambda item: float(item[0]))] == SENTENCE.words()
 
 
 def test_svg_survives_characters_that_xml_forbids():
     root = ElementTree.fromstring(Tree("<&>", "\x00\x1b]").to_svg())
-    assert [element.text for element in root[-2:]] == ["\ufffd\ufffd]", "<&>"]
+    assert [element.text for element in root[-1]] == ["\ufffd\ufffd]", "<&>"]
+
+
+def test_svg_does_not_change_the_page_around_it():
+    root = ElementTree.fromstring(SENTENCE.to_svg())
+    assert not [element for element in root.iter() if element.tag.endswith("style")]
+    # Dark text needs a light background, whatever the page has.
+    assert root[0].tag.endswith("rect")
+    assert root[0].get("fill") == "#fff"
+
+
+def test_svg_marks_nodes_by_their_number_in_pre_order():
+    marked = re.findall(r'class="marked"[^>]*>([^<]+)<', SENTENCE.to_svg(marked=[1]))
+    assert marked == [list(SENTENCE.nodes())[1].label]
 
 
 def test_a_node_of_nothing_can_be_looked_at():

@@ -13,7 +13,7 @@ from tqdm import tqdm
 
 from lpcfg.errors import InputError
 from lpcfg.parsing.base import BaseParser
-from lpcfg.parsing.options import COMBINATIONS, DECODERS, MEMORY, Pruning
+from lpcfg.parsing.options import COMBINATIONS, DECODERS, MAX_LENGTH, MEMORY, Pruning
 from lpcfg.parsing.parser import Parser
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "add_seed",
     "check_target",
     "count",
+    "file_path",
     "given",
     "load_parser",
     "number",
@@ -151,6 +152,21 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
         help="the limit on the charts of a sentence; if they would exceed it, more is pruned "
         f"(default: {MEMORY >> 20})",
     )
+    parser.add_argument(
+        "--max-length",
+        type=count,
+        default=MAX_LENGTH,
+        metavar="N",
+        help="split sentences with more than N words at punctuation, and parse the parts "
+        f"(default: {MAX_LENGTH})",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=number,
+        metavar="SECONDS",
+        help="the time for a sentence; when it is up, the best tree so far is taken "
+        "(default: no limit)",
+    )
     add_jobs(parser)
 
 
@@ -166,6 +182,8 @@ def load_parser(path: str | PathLike[str], options: argparse.Namespace) -> BaseP
     return Parser.load(
         path,
         memory=options.memory << 20,
+        max_length=options.max_length,
+        timeout=options.timeout,
         n_jobs=options.jobs,
         **given(decoder=options.decoder, combine=options.combine, prune=options.prune),
     )
@@ -193,6 +211,19 @@ def count(text: str) -> int:
             f"expected an integer from 0 to {MAX_INTEGER}, not {text!r}"
         )
     return int(text)
+
+
+def file_path(text: str) -> str:
+    """A type of arguments: the path of a file or a folder.
+
+    >>> file_path("")
+    Traceback (most recent call last):
+    argparse.ArgumentTypeError: a path must not be empty
+    """
+    if not text:
+        # Path("") would be the working folder.
+        raise argparse.ArgumentTypeError("a path must not be empty")
+    return text
 
 
 def number(text: str) -> float:

@@ -21,6 +21,7 @@ __all__ = [
     "add_estimator_options",
     "build_estimator",
     "chosen_estimator",
+    "estimator_options",
     "run_parameters",
 ]
 
@@ -182,6 +183,15 @@ def run_parameters(
     return {name: value for name, value in values.items() if name in estimator.parameters()}
 
 
+def estimator_options(name: str) -> list[str]:
+    """The names under which the options of an estimator are stored.
+
+    >>> estimator_options("pcfg")
+    []
+    """
+    return [option.parameter for option in _options(estimator_class(name))]
+
+
 def build_estimator(options: argparse.Namespace, **defaults: object) -> Estimator:
     """The chosen estimator, with the parameters from the command line.
 
@@ -197,7 +207,7 @@ def build_estimator(options: argparse.Namespace, **defaults: object) -> Estimato
     """
     kind = estimator_class(options.estimator)
     run = run_parameters(kind, seed=options.seed, jobs=options.jobs, quiet=options.quiet)
-    names = [option.parameter for option in _options(kind)]
+    names = estimator_options(options.estimator)
     values = {name: getattr(options, name) for name in names if hasattr(options, name)}
     if _SEVERAL in values:
         values[_SEVERAL] = values[_SEVERAL][0]

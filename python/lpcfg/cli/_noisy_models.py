@@ -70,14 +70,15 @@ def check_folder(target: Path) -> None:
     lpcfg.errors.InputError: missing/models: there is no folder missing; make it first
     """
     if target.exists() and not target.is_dir():
-        raise InputError(f"{target}: this is a file; name a folder for the models")
+        raise InputError("this is a file; name a folder for the models", argument=target)
     if _kind(target) in ("reranker", "ensemble"):
         raise InputError(
-            f"{target}: this is the folder of a reranker or an ensemble, which would not use "
-            "other models; name another folder"
+            "this is the folder of a reranker or an ensemble, which would not use "
+            "other models; name another folder",
+            argument=target,
         )
     if not target.parent.is_dir():
-        raise InputError(f"{target}: there is no folder {target.parent}; make it first")
+        raise InputError(f"there is no folder {target.parent}; make it first", argument=target)
 
 
 def _kind(folder: Path) -> str | None:
@@ -95,7 +96,7 @@ def train_family(family: NoisyModels, treebank: Treebank, target: Path, quiet: b
     >>> treebank = Treebank.from_trees([Tree("NN", "rain")])
     >>> train_family(NoisyModels(PCFGEstimator()), treebank, Path("models"), quiet=True)
     Traceback (most recent call last):
-    lpcfg.errors.InputError: only the estimators spectral, clustering and pivot support noise
+    lpcfg.errors.InputError: estimator: only spectral, clustering and pivot support noise
     """
     files = family.train(treebank, target, report=lambda text: report(text, quiet))
     size = sum(file.stat().st_size for file in files)

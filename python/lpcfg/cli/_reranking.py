@@ -50,7 +50,7 @@ def check_reranking(options: argparse.Namespace) -> None:
     """
     for option in RERANKING:
         if getattr(options, option) is not None and not options.rerank:
-            raise InputError(f"--{option} does nothing without --rerank")
+            raise InputError(f"--{option} does nothing without --rerank", argument=f"--{option}")
     Reranker(**reranking_options(options)).check()
 
 

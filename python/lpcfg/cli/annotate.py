@@ -18,6 +18,7 @@ from lpcfg.cli._common import (
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.inspection.annotation import annotate_states, show_states
 from lpcfg.io import load
+from lpcfg.io.replacing import write_text
 from lpcfg.treebank.reader import ReadReport
 from lpcfg.treebank.treebank import Treebank
 
@@ -72,6 +73,6 @@ def _annotate(options: argparse.Namespace) -> None:
     trees = show_states(treebank, states, binary=options.binary).trees()
     text = "".join(f"{tree}\n" for tree in trees)
     if options.output:
-        Path(options.output).write_text(text, encoding="utf-8")
+        write_text(options.output, text)
     else:
         sys.stdout.write(text)

@@ -18,6 +18,7 @@ import numpy as np
 
 from lpcfg.cli.main import main as run_command_line
 from lpcfg.datasets.embedded import embedded_trees
+from lpcfg.io.replacing import write_text
 from lpcfg.treebank.tree import Tree
 
 __all__ = ["main", "split_trees"]
@@ -69,8 +70,8 @@ def _tour(seed: int) -> None:
     """All steps, in the current folder."""
     train, held_out = split_trees(embedded_trees(_TREES), _HELD_OUT, seed)
     for name, trees in (("train.mrg", train), ("held-out.mrg", held_out)):
-        Path(name).write_text("".join(f"{tree}\n" for tree in trees), encoding="utf-8")
-    Path("sentences.txt").write_text("\n".join(_SENTENCES) + "\n", encoding="utf-8")
+        write_text(name, "".join(f"{tree}\n" for tree in trees))
+    write_text("sentences.txt", "\n".join(_SENTENCES) + "\n")
 
     _title("Trees, sampled from the hand-written grammar that comes with lpcfg")
     print(f"train.mrg has {len(train)} of them, held-out.mrg {len(held_out)} others. The first:")

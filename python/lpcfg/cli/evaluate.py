@@ -22,6 +22,7 @@ from lpcfg.cli._common import (
 )
 from lpcfg.errors import TreebankError
 from lpcfg.evaluation.parser_scores import INPUTS, evaluate_parser
+from lpcfg.io.replacing import write_text
 from lpcfg.parsing.parse import Parse
 from lpcfg.treebank.reader import ReadReport, read_forest
 
@@ -70,8 +71,7 @@ def _evaluate(options: argparse.Namespace) -> None:
 
     result = evaluate_parser(parser, gold, input=options.input, progress=watched)
     if options.output:
-        lines = "".join(f"{tree}\n" for tree in result.trees)
-        Path(options.output).write_text(lines, encoding="utf-8")
+        write_text(options.output, "".join(f"{tree}\n" for tree in result.trees))
     if options.json:
         print(json.dumps(result.to_dict(), ensure_ascii=False))
         return

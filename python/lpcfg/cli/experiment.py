@@ -29,6 +29,7 @@ from lpcfg.experiments.learning import Subject, learning_trial, nested_samples
 from lpcfg.experiments.noise import COMBINATIONS, RERANKING, noise_trials
 from lpcfg.experiments.report import draw_rows, table_lines
 from lpcfg.experiments.trials import Row, Trial, run_trials
+from lpcfg.io.replacing import write_text
 from lpcfg.reranking.reranker import Reranker
 from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.forest import Forest
@@ -109,12 +110,16 @@ def _run(options: argparse.Namespace) -> None:
     names = options.estimators or choice.estimators
     if unknown := set(names) - set(ESTIMATORS):
         raise InputError(
-            f"--estimators: there is no {sorted(unknown)[0]!r}; choose from {', '.join(ESTIMATORS)}"
+            f"there is no {sorted(unknown)[0]!r}; choose from {', '.join(ESTIMATORS)}",
+            argument="--estimators",
         )
     for option, experiment in _EXPERIMENT_OF_OPTION.items():
         value = getattr(options, option)
         if value is not None and value is not False and options.experiment != experiment:
-            raise InputError(f"--{option} does nothing in the experiment {options.experiment}")
+            raise InputError(
+                f"--{option} does nothing in the experiment {options.experiment}",
+                argument=f"--{option}",
+            )
     choice.check(options, names)
     forest, parsed = (_forest(source, options) for source in (options.train, options.dev))
     gold = [tree for tree in parsed.trees() if tree is not None]
@@ -131,7 +136,7 @@ def _run(options: argparse.Namespace) -> None:
         print(*table_lines([row])[2 if rows else 0 :], sep="\n", flush=True)
         rows.append(row)
     text = "".join(f"{line}\n" for line in table_lines(rows))
-    target.with_suffix(".md").write_text(text, encoding="utf-8")
+    write_text(target.with_suffix(".md"), text)
     if find_spec("matplotlib") is None:
         report("no plot: this needs matplotlib, pip install lpcfg[plots]", options.quiet)
     else:
@@ -172,7 +177,8 @@ def _check_states(_: argparse.Namespace, names: Sequence[str]) -> None:
     possible = [name for name, kind in ESTIMATORS.items() if "states" in kind.parameters()]
     if others := [name for name in names if name not in possible]:
         raise InputError(
-            f"--estimators: {others[0]} has no parameter states; choose from {', '.join(possible)}"
+            f"{others[0]} has no parameter states; choose from {', '.join(possible)}",
+            argument="--estimators",
         )
 
 

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import io
 import os
 import sys
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple, NoReturn
 
+from lpcfg.cli._messages import error_message, option_names
+from lpcfg.cli._streams import discard_output, prepare_streams
 from lpcfg.errors import LpcfgError
 
 __all__ = ["TASKS", "Command", "main"]
@@ -47,6 +48,9 @@ TASKS: Mapping[str, Mapping[str, Command]] = {
     "score": {
         "eval": Command("lpcfg.cli.evaluate", "parse a treebank's sentences and score the result"),
         "score": Command("lpcfg.cli.score", "score a file of trees against gold ones"),
+        "compare": Command(
+            "lpcfg.cli.compare", "compare the trees of parsers: significance and classes of errors"
+        ),
     },
     "look inside": {
         "show": Command("lpcfg.cli.show", "draw trees, or summarise models"),
@@ -54,6 +58,7 @@ TASKS: Mapping[str, Mapping[str, Command]] = {
             "lpcfg.cli.annotate",
             "write trees with the most probable latent states of a model in their labels",
         ),
+        "serve": Command("lpcfg.cli.serve", "show parses in the browser, and answer JSON requests"),
     },
     "sequences": {
         "tag": Command(
@@ -79,36 +84,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Traceback (most recent call last):
     SystemExit: 0
     """
-    options = _parse_arguments(arguments)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        # Other commands read the output as UTF-8, whatever the encoding of the terminal.
-        sys.stdout.reconfigure(encoding="utf-8")
+    prepare_streams()
+    parser: argparse.ArgumentParser | None = None
     try:
-        options.run(options)
-        sys.stdout.flush()
+        try:
+            options, parser = _parse_arguments(arguments)
+            options.run(options)
+        finally:
+            # Also after --help and --version, which exit.
+            sys.stdout.flush()
     except BrokenPipeError:
         # The reader of the pipe has closed it; the remaining output is discarded.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except KeyboardInterrupt:
-        print("lpcfg: interrupted", file=sys.stderr)
-        return INTERRUPTED
+        return _failed("interrupted", INTERRUPTED)
     except MemoryError as error:
-        print(f"lpcfg: out of memory: {error}", file=sys.stderr)
-        return 1
+        return _failed(f"out of memory: {error}")
     except (LpcfgError, OSError) as error:
-        print(f"lpcfg: {_message(error)}", file=sys.stderr)
-        return 1
+        return _failed(error_message(error, {} if parser is None else option_names(parser)))
     return 0
 
 
-def _message(error: Exception) -> str:
-    if isinstance(error, OSError) and error.filename is not None:
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
+def _failed(message: str, code: int = 1) -> int:
+    """Print the message of an error after the output so far, and return the exit code."""
+    discard_output()
+    print(f"lpcfg: {message}", file=sys.stderr)
+    return code
 
 
-def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
-    """The options of the chosen command, whose module is the only one that is imported."""
+def _parse_arguments(
+    arguments: Sequence[str] | None,
+) -> tuple[argparse.Namespace, argparse.ArgumentParser]:
+    """The options of the chosen command, whose module is the only one that is imported.
+
+    The second result is the parser that declares these options.
+    """
     commands = {name: command for group in TASKS.values() for name, command in group.items()}
     overview = argparse.ArgumentParser(
         prog="lpcfg",
@@ -124,7 +134,8 @@ def _parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     declared = argparse.ArgumentParser(prog="lpcfg").add_subparsers()
     importlib.import_module(commands[chosen.command].module).add(declared)
     parser: argparse.ArgumentParser = declared.choices[chosen.command]
-    return parser.parse_args(chosen.rest)
+    options = parser.parse_args(chosen.rest)
+    return options, getattr(options, "parser", parser)
 
 
 def _task_list() -> str:

@@ -4,30 +4,36 @@ from __future__ import annotations
 
 import argparse
 import json
-import math
 import sys
-from collections import deque
-from collections.abc import Iterable, Iterator
-from itertools import tee
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from lpcfg.cli._common import (
     Commands,
     add_command,
     add_parsing,
     add_quiet,
+    check_target,
     count,
+    file_path,
     load_parser,
     progress,
+    report,
 )
-from lpcfg.cli._sentences import read_sentences
+from lpcfg.cli._corpus import add_corpus, check_no_corpus, run_corpus
+from lpcfg.cli._raw_text import add_raw, parse_raw, untokenised_word
+from lpcfg.cli._sentences import Line, count_lines, is_stream, read_line_groups
 from lpcfg.cli.tag import load_tagger
 from lpcfg.datasets.embedded import embedded_models
 from lpcfg.errors import InputError, NotAModelError
-from lpcfg.parsing.base import BATCH, BaseParser, Tags
+from lpcfg.io.replacing import replacing
+from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.parse import Parse
-from lpcfg.treebank.tree import escape
+from lpcfg.parsing.records import parse_record
+from lpcfg.sequence.tagger import Tagger
 
 __all__ = ["add"]
 
@@ -43,19 +49,44 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "model",
         nargs="?",
+        type=file_path,
         help="a model file, or the folder of an ensemble, of a reranker or of several models "
         "(default: english, the model that comes with lpcfg)",
     )
     parser.add_argument(
-        "-i", "--input", default="-", metavar="FILE", help="sentences (default: standard input)"
+        "-i",
+        "--input",
+        nargs="+",
+        type=file_path,
+        default=["-"],
+        metavar="FILE",
+        help="sentences, in files that may be gzipped; - for standard input (the default). A blank "
+        "line gives the empty tree (()), so that line numbers agree",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=file_path,
+        metavar="FILE",
+        help="the file to write (default: standard output); it appears when it is complete, and "
+        "after an error FILE.partial has the trees up to there. With --corpus, a folder",
+    )
+    parser.add_argument(
+        "--on-error",
+        choices=("raise", "skip", "empty"),
+        default="raise",
+        help="what to do with a line that is not UTF-8 or has an unknown tag: stop after the trees "
+        "of the lines before it (the default), leave it out, or write an empty tree for it",
     )
     tagging = parser.add_mutually_exclusive_group()
     tagging.add_argument("--tags", action="store_true", help="the input is tags, not words")
     tagging.add_argument(
         "--tagger",
+        type=file_path,
         metavar="FILE",
         help="a tagger's model file: tags with a high probability are fixed",
     )
+    add_raw(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--pretty", action="store_true", help="draw the trees")
     form.add_argument(
@@ -65,6 +96,7 @@ def add(commands: Commands) -> None:
         "-k", "--candidates", type=count, default=1, metavar="K",
         help="with --json, the K best trees",
     )  # fmt: skip
+    add_corpus(parser, form)
     add_parsing(parser)
     add_quiet(parser)
 
@@ -74,8 +106,39 @@ def _parse(options: argparse.Namespace) -> None:
         raise InputError(
             "several trees for a sentence can only be written with --json", argument="-k"
         )
+    if options.corpus:
+        run_corpus(options)
+        return
+    check_no_corpus(options)
+    if options.raw and (options.tags or options.tagger):
+        raise InputError("running text has no tags: leave out --tags and --tagger")
+    if options.output:
+        inputs = [*options.input, *filter(None, [options.model, options.tagger])]
+        check_target(Path(options.output), inputs)
+    parser = _load_model(options)
+    tagger = load_tagger(options.tagger, options.jobs) if options.tagger else None
+    work = _Work(parser, tagger, options)
+    with ExitStack() as stack:
+        output: TextIO = sys.stdout
+        if options.output:
+            temporary = stack.enter_context(replacing(options.output, partial=True))
+            output = stack.enter_context(temporary.open("w", encoding="utf-8"))
+        typed = options.input == ["-"] and sys.stdin.isatty()
+        quiet = options.quiet or typed
+        shown = quiet or not sys.stderr.isatty()
+        total = None if shown or options.raw else count_lines(options.input)
+        streaming = any(map(is_stream, options.input))
+        for answer in progress(work.answers(streaming, output), quiet, total=total):
+            if answer is not None:
+                output.write(answer + "\n")
+    work.report_problems()
+
+
+def _load_model(options: argparse.Namespace) -> BaseParser:
+    if options.model is None:
+        return load_parser(embedded_models()["english"], options)
     try:
-        parser = load_parser(options.model or embedded_models()["english"], options)
+        return load_parser(options.model, options)
     except NotAModelError as error:
         if not Path(options.model).is_file():
             raise
@@ -83,65 +146,101 @@ def _parse(options: argparse.Namespace) -> None:
             f"not a model file; to parse its sentences: lpcfg parse -i {options.model}",
             argument=error.path,
         ) from None
-    typed = options.input == "-" and sys.stdin.isatty()
-    sentences = progress(read_sentences(options.input), options.quiet or typed)
-    for parse in _parses(parser, sentences, options, typed):
-        print(_written(parse, options), flush=typed)
 
 
-def _parses(
-    parser: BaseParser, sentences: Iterable[list[str]], options: argparse.Namespace, typed: bool
-) -> Iterator[Parse | None]:
-    """The parses of all lines, None for a blank one, so that lines correspond."""
-    filled: deque[bool] = deque()
+@dataclass
+class _Work:
+    """The answers to lines of sentences, and the numbers of lines that could not be parsed."""
 
-    def nonblank() -> Iterator[list[str]]:
-        for tokens in sentences:
-            filled.append(bool(tokens))
-            if tokens:
-                yield tokens if options.tags else [escape(token) for token in tokens]
+    parser: BaseParser
+    tagger: Tagger | None
+    options: argparse.Namespace
+    lines: int = 0
+    problems: int = 0
+    first_problem: str = ""
+    hinted: bool = False
 
-    # Typed input is parsed line by line.
-    size = 1 if typed else BATCH
-    tags: Iterable[Tags] | None = nonblank() if options.tags else None
-    words = None if options.tags else nonblank()
-    if options.tagger and words is not None:
-        words, copy = tee(words)
-        parser_tags = parser.tags
-        sure = load_tagger(options.tagger, options.jobs).sure_tags(copy, batch_size=size)
-        # Tags that the grammar does not have would be errors.
-        tags = ([tag if tag in parser_tags else None for tag in sentence] for sentence in sure)
-    parses = parser.analyze_many(
-        tags=tags, words=words, candidates=options.candidates, batch_size=size
-    )
-    for parse in parses:
-        while not filled.popleft():
-            yield None
-        yield parse
-    yield from (None for _ in filled)
+    def answers(self, streaming: bool, output: TextIO) -> Iterator[str | None]:
+        """The text to print for each line; None for a line that is left out."""
+        if self.options.raw:
+            for parsed in parse_raw(self.parser, self.options):
+                yield self._written(parsed.parse, parsed.sentence.as_json())
+                if streaming:
+                    output.flush()
+            return
+        for group in read_line_groups(self.options.input, self.options.quiet):
+            yield from self._group(group)
+            if streaming:
+                # Whoever writes to the pipe may wait for the answer.
+                output.flush()
 
+    def _group(self, lines: Sequence[Line]) -> Iterator[str | None]:
+        if self.options.tags:
+            lines = [self._with_checked_tags(line) for line in lines]
+        bad = next((at for at, line in enumerate(lines) if line.problem is not None), None)
+        if bad is not None and self.options.on_error == "raise":
+            # Finished work is not lost: the lines before the bad one are parsed first.
+            yield from self._group(lines[:bad])
+            raise InputError(lines[bad].problem or "", argument=lines[bad].place)
+        self._hint_at_raw(lines)
+        parses = self._parses([line.words for line in lines if line.words])
+        for line in lines:
+            self.lines += 1
+            if line.problem is not None:
+                self.problems += 1
+                self.first_problem = self.first_problem or f"{line.place}: {line.problem}"
+                yield self._written(None) if self.options.on_error == "empty" else None
+            else:
+                yield self._written(next(parses) if line.words else None)
 
-def _written(parse: Parse | None, options: argparse.Namespace) -> str:
-    if options.json:
-        return json.dumps(None if parse is None else _as_json(parse), ensure_ascii=False)
-    if parse is None:
-        return "" if options.pretty else "(())"
-    return parse.tree.pretty() + "\n" if options.pretty else str(parse.tree)
+    def _hint_at_raw(self, lines: Sequence[Line]) -> None:
+        """Report the first line that is not tokenised."""
+        for line in () if self.hinted or self.options.tags else lines:
+            word = untokenised_word(line.words, self.parser.grammar.lexicon)
+            if word is not None:
+                self.hinted = True
+                report(
+                    f"lpcfg: {line.place} has {word!r} as one word; "
+                    "if this is running text, use --raw",
+                    self.options.quiet,
+                )
+                return
 
+    def _with_checked_tags(self, line: Line) -> Line:
+        try:
+            self.parser.check_tags(line.words)
+        except InputError as error:
+            return Line(line.place, [], error.message)
+        return line
 
-def _as_json(parse: Parse) -> dict[str, Any]:
-    # JSON has no infinity: a tree without a probability has null.
-    def finite(value: float) -> float | None:
-        return value if math.isfinite(value) else None
+    def _parses(self, sentences: list[list[str]]) -> Iterator[Parse]:
+        candidates = self.options.candidates
+        if self.options.tags:
+            return self.parser.analyze_many(sentences, candidates=candidates)
+        tags = None
+        if self.tagger is not None:
+            known = self.parser.tags
+            # Tags that the grammar does not have would be errors.
+            tags = [
+                [tag if tag in known else None for tag in sentence]
+                for sentence in self.tagger.sure_tags(sentences)
+            ]
+        return self.parser.analyze_many(tags, words=sentences, candidates=candidates)
 
-    return {
-        "tree": str(parse.tree),
-        "status": parse.status,
-        "log_probability": finite(parse.log_probability),
-        "sentence_log_probability": finite(parse.sentence_log_probability),
-        "spans": [span._asdict() for span in parse.spans],
-        "candidates": [
-            {"tree": str(tree), "log_probability": finite(log_probability)}
-            for tree, log_probability in parse.candidates
-        ],
-    }
+    def report_problems(self) -> None:
+        """Print the numbers of lines, if some could not be parsed."""
+        if self.problems:
+            done = "skipped" if self.options.on_error == "skip" else "answered by empty trees"
+            report(
+                f"lpcfg: {self.lines} lines read, {self.problems} bad ones {done}; the first: "
+                f"{self.first_problem}",
+                self.options.quiet,
+            )
+
+    def _written(self, parse: Parse | None, place: Mapping[str, Any] | None = None) -> str:
+        if self.options.json:
+            document = None if parse is None else {**(place or {}), **parse_record(parse)}
+            return json.dumps(document, ensure_ascii=False)
+        if parse is None:
+            return "" if self.options.pretty else "(())"
+        return parse.tree.pretty() + "\n" if self.options.pretty else str(parse.tree)

@@ -6,8 +6,9 @@ import argparse
 import json
 
 from lpcfg.cli._common import Commands, add_command
+from lpcfg.cli._evalb import add_evalb_parameters
 from lpcfg.evaluation.evalb import evalb
-from lpcfg.evaluation.evalb_parameters import BUILT_IN, find_parameters
+from lpcfg.evaluation.evalb_parameters import find_parameters
 from lpcfg.evaluation.scores import evaluate
 from lpcfg.treebank.sentence_lines import read_gold_and_predicted
 
@@ -25,13 +26,7 @@ def add(commands: Commands) -> None:
         "predicted",
         help="predicted trees in the same order; (()), or a blank line, where there is none",
     )
-    parser.add_argument(
-        "-p",
-        "--parameters",
-        default="new",
-        metavar="PRM",
-        help=f"an EVALB .prm file or a built-in set: {', '.join(BUILT_IN)} (default: new)",
-    )
+    add_evalb_parameters(parser)
     parser.add_argument("--json", action="store_true", help="all scores as one JSON object")
 
 

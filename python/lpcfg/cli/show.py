@@ -11,6 +11,7 @@ from lpcfg.errors import InputError, NotAModelError
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.inspection.explanation import explain_states, find_symbol
 from lpcfg.io import load
+from lpcfg.io.replacing import write_text
 from lpcfg.treebank.reader import OnError, read_trees
 
 __all__ = ["add"]
@@ -82,4 +83,4 @@ def _draw(name: str, target: Path, on_error: OnError) -> None:
     tree = next(read_trees(name, on_error=on_error), None)
     if tree is None:
         raise InputError("there are no trees to draw", argument=name)
-    target.write_text(tree.to_svg(), encoding="utf-8")
+    write_text(target, tree.to_svg())

@@ -24,7 +24,6 @@ from lpcfg.evaluation.tag_scores import evaluate_tagger
 from lpcfg.sequence.tagger import BATCH, Tagger
 from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.reader import ReadReport
-from lpcfg.treebank.tree import escape
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["add", "load_tagger"]
@@ -117,7 +116,7 @@ def load_tagger(path: str, jobs: int) -> Tagger:
 def _apply(options: argparse.Namespace) -> None:
     tagger = load_tagger(options.model, options.jobs)
     typed = options.input == "-" and sys.stdin.isatty()
-    sentences = progress(read_sentences(options.input), options.quiet or typed)
+    sentences = progress(read_sentences(options.input, options.quiet), options.quiet or typed)
     for words, tags in _tagged(tagger, sentences, typed):
         shown = tags if options.tags else map("{}_{}".format, words, tags)
         print(*shown, flush=typed)
@@ -133,7 +132,7 @@ def _tagged(
         for words in sentences:
             waiting.append(words)
             if words:
-                yield [escape(word) for word in words]
+                yield words
 
     # Typed input is tagged line by line.
     for tags in tagger.tag_many(nonblank(), batch_size=1 if typed else BATCH):

@@ -34,7 +34,9 @@ from lpcfg.cli._noisy_models import (
     noisy_models,
     train_family,
 )
+from lpcfg.cli._presets import add_preset, check_preset, is_ensemble, train_preset
 from lpcfg.cli._reranking import add_reranking, check_reranking, reranking_options
+from lpcfg.cli._self_training import add_self_training, add_text, check_self_training
 from lpcfg.errors import InputError
 from lpcfg.estimators.registry import DEFAULT_ESTIMATOR, ESTIMATORS, estimator_class
 from lpcfg.io import save
@@ -87,12 +89,14 @@ def _build_parser(
         epilog=_estimator_list(),
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.set_defaults(run=_train)
+    # Messages name the options of this parser, not of the one that finds the estimator.
+    parser.set_defaults(run=_train, parser=parser, named_estimator=estimator)
     parser.add_argument(
         "treebank", nargs="+", help="files, folders or patterns of bracketed trees; - for stdin"
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the file to write")
     add_estimator_choice(parser)
+    add_preset(parser)
     add_estimator_options(parser, name, hidden=estimator is None)
     parser.add_argument(
         "--tagger", metavar="FILE", help="learn a part-of-speech tagger too, and write it here"
@@ -116,6 +120,7 @@ def _build_parser(
         "commands accept in place of one model; models that already exist there are not trained "
         "again",
     )
+    add_self_training(parser.add_argument_group("unlabelled text"))
     add_reranking(
         parser.add_argument_group("reranking"),
         "learn a reranker over the best trees of the grammar; MODEL becomes a folder",
@@ -175,6 +180,12 @@ def _order(text: str) -> int | None:
     return None if text == "inf" else count(text)
 
 
+def _root_label(text: str) -> str | None:
+    if not text:
+        raise argparse.ArgumentTypeError("expected a label, or keep to leave roots as they are")
+    return None if text == "keep" else text
+
+
 def _add_cleaning(group: argparse._ArgumentGroup) -> None:
     defaults = Cleaning()
     group.add_argument(
@@ -185,6 +196,7 @@ def _add_cleaning(group: argparse._ArgumentGroup) -> None:
     )
     group.add_argument(
         "--root-label",
+        type=_root_label,
         default=defaults.root_label,
         metavar="LABEL",
         help=f"the label of all roots; keep to leave them (default: {defaults.root_label})",
@@ -220,19 +232,39 @@ def _add_lexicon(group: argparse._ArgumentGroup) -> None:
 
 def _check_options(options: argparse.Namespace) -> None:
     """Raise an InputError for options that exclude each other or have no effect."""
+    if options.preset:
+        check_preset(options)
+        plain = _transforms(options.parser.parse_args(["-", "-o", "-"]))
+        if options.named_estimator or _transforms(options) != plain:
+            raise InputError(
+                "it decides the estimators and the tree transforms; leave their options out",
+                argument="--preset",
+            )
     if options.rerank and options.noise:
-        raise InputError("--rerank and --noise: choose one, they write different kinds of folders")
+        raise InputError(
+            "--rerank and --noise: choose one, they write different kinds of folders",
+            argument="--rerank",
+        )
     if options.rerank and getattr(options, "keep_cycles", False):
-        raise InputError("--rerank and --keep-cycles: choose one, there are cycles in each fold")
+        raise InputError(
+            "--rerank and --keep-cycles: choose one, there are cycles in each fold",
+            argument="--rerank",
+        )
     if options.rerank and hasattr(options, "start"):
-        raise InputError("--rerank and --start: choose one, a fold has other symbols than --start")
+        raise InputError(
+            "--rerank and --start: choose one, a fold has other symbols than --start",
+            argument="--rerank",
+        )
     check_reranking(options)
+    check_self_training(options)
     for option in _CYCLED:
         if len(getattr(options, option, ())) > 1 and not options.noise:
-            raise InputError(f"--{option}: several values need --noise; models cycle through them")
+            raise InputError(
+                "several values need --noise; models cycle through them", argument=f"--{option}"
+            )
     for option, needed in _NEEDED.items():
         if getattr(options, option) is not None and not getattr(options, needed):
-            raise InputError(f"--{option} does nothing without --{needed}")
+            raise InputError(f"--{option} does nothing without --{needed}", argument=f"--{option}")
 
 
 def _transforms(options: argparse.Namespace) -> list[Transform]:
@@ -259,15 +291,15 @@ def _train(options: argparse.Namespace) -> None:
     target = Path(options.output)
     _check_options(options)
     if options.rerank and target.exists():
-        raise InputError(f"{target}: there is something already; name a folder to make")
-    if options.noise or options.rerank:
+        raise InputError("there is something already; name a folder to make", argument=target)
+    if options.noise or options.rerank or is_ensemble(options.preset):
         check_folder(target)
     else:
         check_target(target, options.treebank)
     if options.tagger:
         check_target(Path(options.tagger), options.treebank)
         if Path(options.tagger).resolve() == target.resolve():
-            raise InputError(f"{target}: grammar and tagger need a file each")
+            raise InputError("grammar and tagger need a file each", argument=target)
     lexicon = LexiconOptions(classes=options.word_classes, rare=options.rare)
     kind = estimator_class(options.estimator)
     many = family_defaults(kind) if options.noise else {}
@@ -290,15 +322,19 @@ def _train(options: argparse.Namespace) -> None:
             function_tags=options.function_tags,
             remove_empty=not options.keep_empty,
             merge_repeated=not options.keep_repeated,
-            root_label=None if options.root_label == "keep" else options.root_label,
+            root_label=options.root_label,
         ),
         transform=transforms[0],
         on_error=options.on_error,
         report=read_report,
     )
     report(str(read_report), options.quiet)
+    if options.unlabelled:
+        treebank = add_text(treebank, target, options, lexicon)
     if family is not None:
         train_family(family, treebank, target, options.quiet)
+    elif options.preset:
+        train_preset(options.preset, treebank, target, options, lexicon)
     elif options.rerank:
         reranker = Reranker(
             [estimator],

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lpcfg._threads import one_thread, thread_count
 from lpcfg.errors import InputError, ModelFileError
+from lpcfg.estimators._member_jobs import run_members
 from lpcfg.estimators.base import BaseEstimator, Estimator
 from lpcfg.estimators.common_parameters import N_JOBS, PROGRESS
 from lpcfg.estimators.constraints import AnyOf, Instance, Interval, Options, Several
@@ -26,6 +27,7 @@ from lpcfg.estimators.transformed import Transformed
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import examine, save
 from lpcfg.io.model_file import is_model_file
+from lpcfg.jobs import backend_is_chosen
 from lpcfg.treebank.inputs import Trees, as_treebank
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
@@ -43,7 +45,7 @@ def projecting(estimator: object) -> ProjectingEstimator:
     >>> projecting(ClusteringEstimator()).noise
     """
     if not isinstance(estimator, ProjectingEstimator):
-        raise InputError("only the estimators spectral, clustering and pivot support noise")
+        raise InputError("only spectral, clustering and pivot support noise", argument="estimator")
     return estimator
 
 
@@ -75,6 +77,9 @@ class NoisyModels(BaseEstimator):
 
     Models cycle through the feature sets and transforms, and through the kinds and the amounts of
     noise. Models with the same transform and features share the PCFG and the projections.
+
+    Models are estimated by threads of this process or, inside ``joblib.parallel_config``, by the
+    processes or the cluster of its backend; the grammars are the same.
 
     After ``fit``, ``grammars_`` are the grammars.
 
@@ -135,7 +140,7 @@ class NoisyModels(BaseEstimator):
         >>> from lpcfg import PCFGEstimator
         >>> NoisyModels(PCFGEstimator()).validate()
         Traceback (most recent call last):
-        lpcfg.errors.InputError: only the estimators spectral, clustering and pivot support noise
+        lpcfg.errors.InputError: estimator: only spectral, clustering and pivot support noise
         """
         projecting(self.estimator)
         super().validate()
@@ -267,6 +272,13 @@ class NoisyModels(BaseEstimator):
         finish: Callable[[int, Grammar], object],
     ) -> None:
         """Estimate in parallel, and call ``finish`` with the number and the grammar of each."""
+        if backend_is_chosen():
+            estimated = run_members(banks, members)
+            for (number, grammar), _ in zip(
+                estimated, self.progress(range(len(members))), strict=False
+            ):
+                finish(number, grammar)
+            return
         stopped = Event()
 
         def raise_if_stopped() -> None:
@@ -301,7 +313,7 @@ class NoisyModels(BaseEstimator):
         # In this order, threads seldom wait for each other's projections, and few projections are
         # in memory at once.
         order = sorted(range(len(members)), key=lambda number: (variants[number] // jobs, number))
-        # Threads set and reset the number of BLAS threads; here it is set to the value after reset.
+        # One thread for each model: BLAS threads would compete with those of the pool.
         with one_thread(), ThreadPoolExecutor(jobs) as pool:
             try:
                 results = pool.map(estimate, order)

@@ -166,7 +166,9 @@ class Parameterized:
             whole, _, part = name.partition("__")
             if whole not in declared or (part and not declared[whole].nested):
                 raise InputError(
-                    f"{type(self).__name__} has no parameter {name!r}; it has {', '.join(declared)}"
+                    f"{type(self).__name__} has no parameter {name!r}; it has "
+                    f"{', '.join(declared)}",
+                    argument=name,
                 )
             if part:
                 parts.setdefault(whole, {})[part] = value

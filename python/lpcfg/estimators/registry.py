@@ -63,7 +63,10 @@ def estimator_class(name: str) -> type[Estimator]:
     crf: a conditional random field: weights of features of words, no latent states
     """
     if name not in ESTIMATORS:
-        raise InputError(f"there is no estimator {name!r}; there are {', '.join(ESTIMATORS)}")
+        raise InputError(
+            f"there is no estimator {name!r}; there are {', '.join(ESTIMATORS)}",
+            argument="estimator",
+        )
     return ESTIMATORS[name]
 
 

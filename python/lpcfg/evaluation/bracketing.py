@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Self, TypeAlias
 
+from lpcfg.errors import InputError
 from lpcfg.treebank.tree import Tree
 
 __all__ = ["Bracketing", "Scorable", "phrase_label"]
@@ -53,6 +54,8 @@ class Bracketing:
         if isinstance(parse, Tree):
             stack.append(parse)
         elif parse is not None:
+            if not all(isinstance(fragment, Tree) for fragment in parse):
+                raise InputError("a sentence must be a tree, a sequence of trees or None")
             stack.extend(reversed(parse))
         while stack:
             item = stack.pop()

@@ -229,7 +229,7 @@ def in_pairs(
 
     >>> list(in_pairs([None], [None, None]))
     Traceback (most recent call last):
-    lpcfg.errors.InputError: 1 gold trees but 2 predicted ones; ...
+    lpcfg.errors.InputError: predicted: 1 gold trees but 2 predicted ones; ...
     """
     gold_count = predicted_count = 0
     for first, second in zip_longest(gold, predicted, fillvalue=_End.END):
@@ -240,7 +240,8 @@ def in_pairs(
     if gold_count != predicted_count:
         raise InputError(
             f"{gold_count} gold trees but {predicted_count} predicted ones; "
-            "give None, or an empty tree, for a sentence without a prediction"
+            "give None, or an empty tree, for a sentence without a prediction",
+            argument="predicted",
         )
 
 

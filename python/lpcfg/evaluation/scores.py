@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -18,8 +19,9 @@ from lpcfg.evaluation.counts import BracketCounts
 from lpcfg.evaluation.evalb import EvalbSummary, in_pairs
 from lpcfg.evaluation.evalb_parameters import NEW, EvalbParameters, find_parameters
 from lpcfg.evaluation.strict import StrictResult, StrictSummary, compare_strictly
+from lpcfg.treebank.sentence_lines import read_gold_and_predicted
 
-__all__ = ["Failure", "Scores", "evaluate"]
+__all__ = ["Failure", "Scores", "SentenceScore", "evaluate"]
 
 BUCKET = 10
 # Sentences scored at a time, so that memory does not grow with the treebank.
@@ -44,7 +46,21 @@ class Failure(NamedTuple):
         return f"sentence {self.sentence}: {self.reason}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
+class SentenceScore(BracketCounts):
+    """The strict counts of one sentence.
+
+    >>> SentenceScore(matched=1, gold=2, predicted=2, length=3).f1
+    50.0
+    """
+
+    length: int = 0
+    """The number of words of the gold tree, punctuation included."""
+    exact: bool = False
+    """Whether every bracket is right."""
+
+
+@dataclass(frozen=True, repr=False)
 class Scores:
     """Strict and EVALB scores of parses; the scores of parts of a treebank add up.
 
@@ -74,6 +90,8 @@ class Scores:
     """The totals of EVALB over all sentences."""
     evalb_short: EvalbSummary = field(default_factory=EvalbSummary)
     """The totals of EVALB over sentences up to its cut-off length (40 words by default)."""
+    by_sentence: tuple[SentenceScore, ...] = ()
+    """The strict counts of each sentence, in the order of the gold trees."""
 
     def __add__(self, other: Scores) -> Scores:
         if not isinstance(other, Scores):
@@ -83,7 +101,10 @@ class Scores:
         if other.parameters is None:
             return self
         if self.parameters != other.parameters:
-            raise InputError("cannot add scores that were computed with different parameters")
+            raise InputError(
+                "cannot add scores that were computed with different parameters",
+                argument="parameters",
+            )
         moved = (Failure(self.sentences + number, reason) for number, reason in other.failures)
         return Scores(
             self.parameters,
@@ -92,6 +113,7 @@ class Scores:
             (*self.failures, *moved),
             self.evalb + other.evalb,
             self.evalb_short + other.evalb_short,
+            self.by_sentence + other.by_sentence,
         )
 
     @cached_property
@@ -213,6 +235,16 @@ class Scores:
             "failures": [failure._asdict() for failure in self.failures],
         }
 
+    def __repr__(self) -> str:
+        return (
+            f"<Scores of {self.sentences} sentences: precision {self.precision:.2f}, "
+            f"recall {self.recall:.2f}, F1 {self.f1:.2f}>"
+        )
+
+    def _repr_html_(self) -> str:
+        """The summary as notebooks show it."""
+        return f"<pre>{html.escape(str(self))}</pre>"
+
     def __str__(self) -> str:
         """A summary for the terminal; ``by_length`` and ``by_label`` print as tables too."""
         cutoff = (self.parameters or NEW).cutoff_length
@@ -236,16 +268,17 @@ def _merged(
 
 
 def evaluate(
-    gold: Iterable[Scorable],
-    predicted: Iterable[Scorable],
+    gold: Iterable[Scorable] | str | os.PathLike[str],
+    predicted: Iterable[Scorable] | str | os.PathLike[str],
     parameters: EvalbParameters | str | os.PathLike[str] = NEW,
 ) -> Scores:
     """Score predicted trees against gold ones.
 
-    - ``gold``: the trees of the treebank.
+    - ``gold``: the trees of the treebank, or the path of a file.
     - ``predicted``: the same number of predictions, in the same order. A prediction is a tree, a
       sequence of trees if a parser found fragments only, or None (or a tree without words) if it
-      found nothing.
+      found nothing. Or the path of a file, if ``gold`` is one: a blank line, or ``(())``, is a
+      sentence without a tree.
     - ``parameters``: EVALB parameters: ``"new"`` (the default), ``"COLLINS"``, the path of a .prm
       file, or an object. LABELED and QUOTE_LABEL affect the scores of EVALB alone; MAX_ERROR
       and DEBUG affect the report of :func:`lpcfg.evaluation.evalb.evalb` and no score.
@@ -263,11 +296,25 @@ def evaluate(
       sentence 2: there is no tree
     """
     chosen = find_parameters(parameters)
-    pairs = in_pairs(gold, predicted)
+    pairs = in_pairs(*_trees(gold, predicted))
     scores = Scores()
     while shard := list(islice(pairs, SHARD)):
         scores += _evaluate_shard(shard, chosen)
     return scores
+
+
+def _trees(
+    gold: Iterable[Scorable] | str | os.PathLike[str],
+    predicted: Iterable[Scorable] | str | os.PathLike[str],
+) -> tuple[Iterable[Scorable], Iterable[Scorable]]:
+    """The trees of both sides, read if they are paths."""
+    paths = str, os.PathLike
+    if isinstance(gold, paths) and isinstance(predicted, paths):
+        return read_gold_and_predicted(gold, predicted)
+    if isinstance(gold, paths) or isinstance(predicted, paths):
+        # Blank lines are sentences without a tree only if both files have a line per sentence.
+        raise InputError("expected two paths, or the trees of both sides", argument="predicted")
+    return gold, predicted
 
 
 def _evaluate_shard(
@@ -287,6 +334,17 @@ def _evaluate_shard(
         tuple(Failure(number, result.failure) for number, result in numbered if result.failure),
         EvalbSummary.of(evalb),
         EvalbSummary.of(result for result in evalb if result.length <= parameters.cutoff_length),
+        tuple(map(_sentence_score, strict)),
+    )
+
+
+def _sentence_score(result: StrictResult) -> SentenceScore:
+    return SentenceScore(
+        len(result.matched),
+        len(result.gold),
+        len(result.predicted),
+        result.length,
+        result.exact,
     )
 
 

@@ -52,6 +52,8 @@ class StrictResult:
     """The number of brackets that match without regard to their labels."""
     correct_tags: int = 0
     """The number of words with the tag of the gold tree."""
+    tags: tuple[str, ...] = ()
+    """The gold tags of the words that are not punctuation; brackets count these words."""
     failure: str = ""
     """Why the trees cannot be compared; empty if they can."""
 
@@ -178,11 +180,12 @@ def compare_strictly(
     gold_kept = [i for i in gold_tokens if gold.tags[i] not in parameters.delete_labels]
     gold_brackets = _brackets(gold, gold_kept, parameters)
     length, words = len(gold_tokens), len(gold_kept)
+    tags = tuple(gold.tags[i] for i in gold_kept)
     failure = _failure(gold, predicted, gold_tokens, predicted_tokens, parameters)
     if failure:
         kept = [i for i in predicted_tokens if predicted.tags[i] not in parameters.delete_labels]
         wrong = _brackets(predicted, kept, parameters)
-        return StrictResult(length, words, gold_brackets, wrong, failure=failure)
+        return StrictResult(length, words, gold_brackets, wrong, tags=tags, failure=failure)
     counterparts = dict(zip(gold_tokens, predicted_tokens, strict=True))
     predicted_kept = [counterparts[i] for i in gold_kept]
     predicted_brackets = _brackets(predicted, predicted_kept, parameters)
@@ -197,6 +200,7 @@ def compare_strictly(
             parameters.same_label(gold.tags[i], predicted.tags[j])
             for i, j in zip(gold_kept, predicted_kept, strict=True)
         ),
+        tags,
     )
 
 

@@ -79,7 +79,9 @@ def noise_trials(
             return _combinations(several, fitted, gold, family.n_jobs)
 
         count = family.models * sum(map(len, groups)) or 1
-        return Trial({"noise": noise, "models": count}, digest(*common, groups), measure)
+        settings = {"noise": noise, "models": count}
+        # Models and folds are the jobs: trials share models, which are trained once.
+        return Trial(settings, digest(*common, groups), measure, has_jobs=True)
 
     yield from (trial(kind, [[kind]]) for kind in family.kinds)
     if len(family.kinds) > 1:

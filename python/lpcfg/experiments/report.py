@@ -7,6 +7,7 @@ from os import PathLike
 from typing import Any
 
 from lpcfg.experiments.trials import Row
+from lpcfg.io.replacing import replacing
 
 __all__ = ["draw_rows", "table_lines"]
 
@@ -85,4 +86,5 @@ def draw_rows(
         axis.grid(alpha=0.3)
     # Outside the panels, the legend covers no points.
     figure.legend(*axes[0].get_legend_handles_labels(), loc="outside right center")
-    figure.savefig(path, metadata={"Date": None} if str(path).endswith(".svg") else None)
+    with replacing(path) as temporary:
+        figure.savefig(temporary, metadata={"Date": None} if temporary.suffix == ".svg" else None)

@@ -12,6 +12,8 @@ from typing import Any, NamedTuple
 
 from lpcfg.errors import InputError
 from lpcfg.estimators.parameters import Parameterized
+from lpcfg.io.replacing import write_text
+from lpcfg.jobs import Shared, backend_is_chosen, run_jobs
 
 __all__ = ["Row", "Trial", "digest", "run_trials"]
 
@@ -24,11 +26,14 @@ class Trial(NamedTuple):
     ``settings``: the settings that distinguish it from other trials, for the first columns.
     ``inputs``: a :func:`digest` of everything else that the result depends on.
     ``measure``: computes the other columns.
+    ``has_jobs``: whether ``measure`` itself runs jobs on joblib's backend, so that it must not be
+    a job.
     """
 
     settings: Mapping[str, Any]
     inputs: str
     measure: Callable[[], Mapping[str, Any]]
+    has_jobs: bool = False
 
 
 def digest(*inputs: object) -> str:
@@ -68,7 +73,8 @@ def run_trials(trials: Iterable[Trial], path: str | PathLike[str]) -> Iterator[R
     """Run trials, and yield a row of a table for each, as soon as it is known.
 
     The file at ``path`` has a line of JSON for each trial that was run, now or before; trials with
-    the same settings and inputs are not run again.
+    the same settings and inputs are not run again. Inside ``joblib.parallel_config``, trials are
+    jobs of its backend, and their results are stored in the order in which they are known.
 
     >>> import tempfile
     >>> trial = Trial({"dice": 2}, digest("no input"), lambda: print("rolling") or {"mean": 7})
@@ -81,39 +87,62 @@ def run_trials(trials: Iterable[Trial], path: str | PathLike[str]) -> Iterator[R
     """
     path = Path(path)
     lines = _read(path)
-    for trial in trials:
-        name = _name(trial.settings, trial.inputs)
-        if name not in lines:
-            line = {"settings": trial.settings, "inputs": trial.inputs, "found": trial.measure()}
+    listed = list(trials)
+    missing = {_name(trial): trial for trial in listed if _name(trial) not in lines}
+    measured = _measured(list(missing.values()))
+    for trial in listed:
+        # Jobs end in any order, rows are in the order of trials.
+        while _name(trial) not in lines:
+            finished, found = next(measured)
+            line = {"settings": finished.settings, "inputs": finished.inputs, "found": found}
             # The row has the same types as if it had been read from the file.
-            lines[name] = json.loads(json.dumps(line))
-            _write(path, lines.values())
-        yield {**lines[name]["settings"], **lines[name]["found"]}
+            lines[_name(finished)] = json.loads(json.dumps(line))
+            write_text(path, "".join(f"{json.dumps(line)}\n" for line in lines.values()))
+        stored = lines[_name(trial)]
+        yield {**stored["settings"], **stored["found"]}
 
 
-def _name(settings: Mapping[str, Any], inputs: str) -> str:
+def _measured(trials: list[Trial]) -> Iterator[tuple[Trial, Mapping[str, Any]]]:
+    """Trials and their results, one by one here, or as jobs in any order."""
+    jobs = [trial for trial in trials if backend_is_chosen() and not trial.has_jobs]
+    if jobs:
+        measures = (trial.measure for trial in jobs)
+        for number, found in run_jobs(_measure, measures, Shared.of(None)):
+            yield jobs[number], found
+    yield from ((trial, trial.measure()) for trial in trials if trial not in jobs)
+
+
+def _measure(_: None, measure: Callable[[], Mapping[str, Any]]) -> Mapping[str, Any]:
+    return measure()
+
+
+def _name(trial: Trial) -> str:
+    return _key(trial.settings, trial.inputs)
+
+
+def _key(settings: Mapping[str, Any], inputs: str) -> str:
     return json.dumps([settings, inputs], sort_keys=True)
 
 
 def _read(path: Path) -> dict[str, Row]:
+    """The results of trials by their names; the torn last line of a file is left out."""
     lines: dict[str, Row] = {}
     if not path.exists():
         return lines
-    for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), start=1):
+    content = path.read_bytes()
+    texts = content.splitlines()
+    for number, text in enumerate(texts, start=1):
         try:
             line = json.loads(text)
-            lines[_name(line["settings"], line["inputs"])] = line
             line["found"].items()
+            lines[_key(line["settings"], line["inputs"])] = line
         except (ValueError, KeyError, TypeError, AttributeError) as error:
+            # Copying the file may have been interrupted within its last line. The trial is run
+            # again, and the line replaced.
+            if number == len(texts) and not content.endswith(b"\n"):
+                break
             raise InputError(
                 f"{path}:{number}: this is not the result of a trial ({error!r}); "
                 "remove the line, or name another folder"
             ) from error
     return lines
-
-
-def _write(path: Path, lines: Iterable[Row]) -> None:
-    """Replace the file atomically, so that it never has an incomplete line."""
-    new = path.with_name(f".{path.name}.new")
-    new.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-    new.replace(path)

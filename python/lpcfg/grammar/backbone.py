@@ -7,6 +7,7 @@ from typing import Any
 
 from lpcfg.errors import InputError
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.treebank.symbol import Symbol
 
 __all__ = ["backbone_classes", "check_same_backbone", "same_backbone"]
 
@@ -28,13 +29,14 @@ def check_same_backbone(grammars: Sequence[Grammar]) -> None:
     lpcfg.errors.InputError: grammars 1 and 2 cannot parse together: not all have latent states ...
     """
     if not grammars:
-        raise InputError("a parser needs at least one grammar")
+        raise InputError("a parser needs at least one grammar", argument="grammars")
     first, *others = grammars
     for number, other in enumerate(others, start=2):
         for difference in _differences(first, other):
             raise InputError(
                 f"grammars 1 and {number} cannot parse together: {difference} "
-                "(an Ensemble can combine grammars that differ)"
+                "(an Ensemble can combine grammars that differ)",
+                argument="grammars",
             )
 
 
@@ -81,7 +83,7 @@ def _differences(first: Grammar, other: Grammar) -> Iterator[str]:
         only = set(ours) ^ set(theirs)
         if not only:
             yield f"they have their {name} in different orders"
-        named = ", ".join(sorted(map(str, only))[:_MAX_NAMED])
+        named = ", ".join(sorted(map(_name, only))[:_MAX_NAMED])
         more = f" and {len(only) - _MAX_NAMED} more" if len(only) > _MAX_NAMED else ""
         yield (
             f"only one of them has the {name} {named}{more}; "
@@ -95,9 +97,14 @@ def _differences(first: Grammar, other: Grammar) -> Iterator[str]:
         yield "they have different classes of unknown words; use the same lexicon options"
 
 
-def _rules(grammar: Grammar) -> list[str]:
-    names = [str(symbol) for symbol in grammar.symbols]
-    return [
-        f"{names[parent]} -> {names[left]} {names[right]}"
-        for parent, left, right in grammar.binary_rules.tolist()
-    ]
+def _rules(grammar: Grammar) -> list[tuple[Symbol, ...]]:
+    symbols = grammar.symbols
+    return [tuple(symbols[symbol] for symbol in rule) for rule in grammar.binary_rules.tolist()]
+
+
+def _name(part: object) -> str:
+    """The name of a symbol, a word or a class of words, or a rule in the usual notation."""
+    if isinstance(part, tuple) and not isinstance(part, Symbol):
+        parent, *children = map(str, part)
+        return f"{parent} -> {' '.join(children)}"
+    return str(part)

@@ -186,6 +186,17 @@ class Grammar:
         return tuple(sorted({label for symbol in self.symbols for label in symbol.labels}))
 
     @cached_property
+    def node_labels(self) -> tuple[tuple[str, bool], ...]:
+        r"""The labels of tree nodes, each with whether the node is a preterminal, sorted.
+
+        A label that is used both as a tag and for phrases is there twice.
+
+        >>> Grammar.from_string("S -> S S [0.25] | 'ha' [0.75]").node_labels
+        (('S', False), ('S', True))
+        """
+        return tuple(sorted({node for symbol in self.symbols for node in _node_labels(symbol)}))
+
+    @cached_property
     def tags(self) -> tuple[str, ...]:
         r"""The part-of-speech tags, in alphabetical order.
 
@@ -216,8 +227,8 @@ class Grammar:
                     f"symbol {symbol} is a binarisation symbol, which has no label in trees: "
                     "it can be neither a root nor a preterminal"
                 )
-        label_ids = {label: identity for identity, label in enumerate(self.labels)}
-        written = [() if s.siblings is not None else s.labels for s in self.symbols]
+        label_ids = {node: identity for identity, node in enumerate(self.node_labels)}
+        written = [() if s.siblings is not None else _node_labels(s) for s in self.symbols]
         return _core.Grammar(
             roots=self.roots,
             binary_rules=self.binary_rules,
@@ -225,7 +236,8 @@ class Grammar:
             unary_rules=self.unary_rules,
             unary_probabilities=self.unary_probabilities,
             emission_offsets=self.lexicon.offsets,
-            emission_symbols=self.lexicon.symbols.astype(np.uint32),
+            # Without a copy; a negative number becomes one that is out of range.
+            emission_symbols=self.lexicon.symbols.view(np.uint32),
             emission_probabilities=self.lexicon.probabilities,
             tag_of_symbol=np.array(
                 [self.tag_ids[s.labels[-1]] if s.preterminal else -1 for s in self.symbols],
@@ -233,7 +245,7 @@ class Grammar:
             ),
             output_offsets=np.cumsum([0, *map(len, written)], dtype=np.uint32),
             output_labels=np.array(
-                [label_ids[label] for labels in written for label in labels], dtype=np.uint32
+                [label_ids[node] for nodes in written for node in nodes], dtype=np.uint32
             ),
             coarse=self.coarse,
             weights=self.weights if self.coarse is not None else None,
@@ -248,6 +260,14 @@ class Grammar:
         True
         """
         return None if self.crf_weights is None else self.crf_weights.core(self.symbols)
+
+
+def _node_labels(symbol: Symbol) -> tuple[tuple[str, bool], ...]:
+    """The labels of a symbol's unary chain; the last one of a preterminal is the tag of a word."""
+    last = len(symbol.labels) - 1
+    return tuple(
+        (label, symbol.preterminal and place == last) for place, label in enumerate(symbol.labels)
+    )
 
 
 def _grammar_from_bytes(data: bytes) -> Grammar:

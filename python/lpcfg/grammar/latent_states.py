@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 from lpcfg._columns import offsets
 from lpcfg.errors import GrammarError, InputError
 
+#: How far a sum of probabilities in single precision may exceed one.
+_ROUNDING = 1e-3
+
 __all__ = ["Kind", "LatentStates", "StoredTensors", "refuse_unary_rules", "store_tensors"]
 
 Kind = Literal["linear", "probabilistic"]
@@ -71,6 +74,10 @@ class LatentStates:
                 raise GrammarError(f"{name} must be a flat array of finite numbers")
             if self.kind == "probabilistic" and values.min(initial=0.0) < 0:
                 raise GrammarError(f"{name} of probabilistic latent states must not be negative")
+            # Likelihood ratios may be larger than one.
+            bounded = self.kind == "probabilistic" and name != "emission_ratios"
+            if bounded and values.max(initial=0.0) > 1 + _ROUNDING:
+                raise GrammarError(f"{name} of probabilistic latent states must not exceed 1")
 
         # The core checks all lengths and indices against the grammar.
 

@@ -84,7 +84,9 @@ class RuleSet:
     rules: tuple[Rule, ...]
 
     def __str__(self) -> str:
-        return "\n".join([f"%start {self.start}", *map(str, self.rules)])
+        # A backslash at the end of a line would continue it.
+        end = " #" if self.start.endswith("\\") else ""
+        return "\n".join([f"%start {self.start}{end}", *map(str, self.rules)])
 
     def totals(self) -> dict[str, float]:
         r"""The sum of probabilities of each left-hand side; below one in an incomplete grammar.

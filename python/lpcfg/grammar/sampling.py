@@ -99,8 +99,8 @@ def sample_trees(
             attempts = 0
         elif (attempts := attempts + 1) == _MAX_ATTEMPTS:
             raise InputError(
-                f"{_MAX_ATTEMPTS} trees in a row had more than max_length={max_length} words;"
-                f" raise the limit"
+                f"{_MAX_ATTEMPTS} trees in a row had more than {max_length} words; raise the limit",
+                argument="max_length",
             )
     return trees
 

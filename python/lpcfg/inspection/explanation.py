@@ -64,7 +64,7 @@ def find_symbol(grammar: Grammar, name: str) -> tuple[int, list[str]]:
     (1, [])
     >>> find_symbol(grammar, "PP")
     Traceback (most recent call last):
-    lpcfg.errors.InputError: no symbol has the name or label PP; there are NP, S, VP
+    lpcfg.errors.InputError: symbol: none has the name or label PP; there are NP, S, VP
     """
     names = [str(symbol) for symbol in grammar.symbols]
     if name in names:
@@ -77,7 +77,8 @@ def find_symbol(grammar: Grammar, name: str) -> tuple[int, list[str]]:
     ]
     if not having:
         raise InputError(
-            f"no symbol has the name or label {name}; there are {', '.join(grammar.labels)}"
+            f"none has the name or label {name}; there are {', '.join(grammar.labels)}",
+            argument="symbol",
         )
     return having[0], [names[number] for number in having[1:]]
 

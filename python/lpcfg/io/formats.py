@@ -25,13 +25,17 @@ Document: TypeAlias = dict[str, Any]
 
 
 class Resources(TypedDict, total=False):
-    """Memory and threads for the parsers of a loaded model; see :class:`lpcfg.Parser`.
+    """Memory, time and threads for the parsers of a loaded model; see :class:`lpcfg.Parser`.
 
     ``memory``: the largest number of bytes for the charts of a sentence.
+    ``max_length``: the largest number of words that are parsed as a whole; None for no limit.
+    ``timeout``: the number of seconds for a sentence; None for no limit.
     ``n_jobs``: the number of threads, -1 for one on each core.
     """
 
     memory: int
+    max_length: int | None
+    timeout: float | None
     n_jobs: int
 
 

@@ -99,7 +99,9 @@ def _as_json(document: Mapping[str, object]) -> str:
         )
         text.encode()
     except (TypeError, ValueError, RecursionError) as error:
-        raise InputError(f"the document cannot be written as JSON: {error}") from error
+        raise InputError(
+            f"the document cannot be written as JSON: {error}", argument="document"
+        ) from error
     return text
 
 

@@ -6,10 +6,11 @@ because the packages that define them import this one.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
-from os import PathLike
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Any, TypeVar, Unpack, overload
 
@@ -79,7 +80,7 @@ class StoredModel:
     def load(self, **resources: Unpack[Resources]) -> Any:  # noqa: ANN401 - as load
         """Load the model; a folder of models gives a list.
 
-        ``resources``: memory and threads for the parsers of rerankers and ensembles.
+        ``resources``: memory, time and threads for the parsers of rerankers and ensembles.
 
         >>> len(examine("english").load().symbols) > 100
         True
@@ -150,6 +151,13 @@ def _stored_file(path: Path, file: ModelFile) -> StoredModel:
 
 
 def _existing(path: str | PathLike[str]) -> Path:
+    if not fspath(path):
+        # An empty path would be the working folder.
+        raise InputError("the path of a model must not be empty", argument="path")
+    try:
+        os.fsencode(path)
+    except UnicodeEncodeError as error:
+        raise InputError(f"not a path: {error}", argument="path") from None
     file = Path(path)
     if not file.exists():
         embedded: dict[str, Path] = _resolve("lpcfg.datasets.embedded:embedded_models")()
@@ -237,7 +245,7 @@ def check_savable(model: object) -> None:
 
     >>> check_savable("a string")
     Traceback (most recent call last):
-    lpcfg.errors.InputError: a str cannot be saved as a model
+    lpcfg.errors.InputError: model: a str cannot be saved
     """
     model = _stored_part(model)
     if isinstance(model, Sequence) and not isinstance(model, str):
@@ -262,7 +270,7 @@ def _stored_part(model: object) -> object:
 def _format_of(model: object) -> FileFormat[Any] | FolderFormat[Any]:
     kind = _kind_of(type(model))
     if kind is None:
-        raise InputError(f"a {type(model).__name__} cannot be saved as a model")
+        raise InputError(f"a {type(model).__name__} cannot be saved", argument="model")
     model_format: FileFormat[Any] | FolderFormat[Any] = _resolve(_FORMATS[kind])
     return model_format
 

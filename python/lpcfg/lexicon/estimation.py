@@ -108,7 +108,7 @@ def estimate_from_columns(
     """
     chosen = options or LexiconOptions()
     if len(word_column) == 0:
-        raise InputError("no lexicon can be estimated from a treebank without words")
+        raise InputError("there are no words to estimate a lexicon from", argument="treebank")
     table = WordTable.count_rows(symbols, words, symbol_column, word_column, initial_column, chosen)
     classifier = choose_classes(table, chosen)
     names, row_class, prior_class = class_rows(table, classifier)

@@ -14,6 +14,9 @@ from lpcfg.lexicon.word_classes import UNKNOWN, TagClasses, WordClasses
 
 __all__ = ["Lexicon", "lexicon_from_entries", "opens_sentence"]
 
+#: How far a probability may exceed one, for numbers rounded by hand.
+_ROUNDING = 1e-6
+
 
 @dataclass(frozen=True)
 class Lexicon:
@@ -68,6 +71,11 @@ class Lexicon:
                 f"the offsets of a lexicon must rise from 0 to its {entries} symbols,"
                 f" and each symbol needs a probability"
             )
+        # NaN is not in the range either.
+        in_range = (self.probabilities >= 0) & (self.probabilities <= 1 + _ROUNDING)
+        if not in_range.all():
+            wrong = self.probabilities[~in_range][0]
+            raise GrammarError(f"an emission has probability {wrong}; it must be from 0 to 1")
         for names in (self.words, self.classes):
             repeated = [name for name, uses in Counter(names).items() if uses > 1]
             if repeated:
@@ -85,6 +93,14 @@ class Lexicon:
             f"{len(self.symbols)} entries>"
         )
 
+    def __contains__(self, word: object) -> bool:
+        """Whether a word is known.
+
+        >>> "a" in lexicon_from_entries([(0, "a", 1.0)])
+        True
+        """
+        return word in self._word_ids
+
     def encode(
         self, words: Sequence[str], tags: Sequence[str | None] | None = None
     ) -> NDArray[np.int32]:
@@ -96,7 +112,10 @@ class Lexicon:
         array([0, 1, 1], dtype=int32)
         """
         if tags is not None and len(tags) != len(words):
-            raise InputError(f"{len(words)} words but {len(tags)} tags: give one tag for each word")
+            raise InputError(
+                f"{len(words)} words but {len(tags)} tags: give one tag for each word",
+                argument="tags",
+            )
         ids = np.empty(len(words), dtype=np.int32)
         initial = True
         for position, word in enumerate(words):

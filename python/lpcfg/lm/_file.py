@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
 from lpcfg.errors import InputError
 from lpcfg.io.formats import Arrays, Document, FileFormat
@@ -12,6 +13,9 @@ from lpcfg.lm.aggregate_em import Factors
 from lpcfg.lm.vocabulary import Vocabulary
 
 __all__ = ["AGGREGATE_BIGRAM_FORMAT"]
+
+#: How far a sum of probabilities in single precision may exceed one.
+_ROUNDING = 1e-3
 
 
 def _pack(model: AggregateBigram) -> tuple[Arrays, Document]:
@@ -23,15 +27,20 @@ def _unpack(file: ModelFile, document: Document) -> AggregateBigram:
     words = unpack_strings(file, "vocabulary")
     states = file.array("states", np.float32, (len(words) + 1, None))
     factors = Factors(states, file.array("words", np.float32, states.shape))
-    for values in factors:
-        # The sum is finite only if all values are.
-        if not (np.isfinite(values.sum()) and values.min(initial=0) >= 0 and values.size):
-            raise InputError("probabilities must be positive numbers")
+    _check_distributions("states", factors.states, axis=1)
+    _check_distributions("words", factors.words, axis=0)
     model = AggregateBigram(states.shape[1], min_count=document["min_count"])
     model.vocabulary_, model.factors_ = Vocabulary(words), factors
     model.iterations_ = document["iterations"]
     model.log_likelihoods_, model.held_out_log_likelihoods_ = [], []
     return model
+
+
+def _check_distributions(name: str, values: npt.NDArray[np.float32], axis: int) -> None:
+    # NaN is not in the range either. Values are checked first, because sums could overflow.
+    in_range = values.size > 0 and np.all((values >= 0) & (values <= 1 + _ROUNDING))
+    if not in_range or np.any(values.sum(axis=axis, dtype=np.float64) > 1 + _ROUNDING):
+        raise InputError("must be probabilities that add up to one", argument=name)
 
 
 #: The vocabulary of a language model, P(state | word) and P(word | state).

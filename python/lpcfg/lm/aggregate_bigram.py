@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from lpcfg._options import check_positive
 from lpcfg.errors import InputError
 from lpcfg.io import load, save
 from lpcfg.lm.aggregate_em import Factors, Refinement, Stopping, pair_counts, random_start, refine
@@ -90,12 +91,12 @@ class AggregateBigram:
             raise InputError(
                 f"method must be one of {', '.join(METHODS)}, not {method!r}", argument="method"
             )
-        if self.n_states < 1 or self.restarts < 1:
-            raise InputError("n_states and restarts must be at least 1")
+        check_positive("n_states", self.n_states)
+        check_positive("restarts", self.restarts)
         self.vocabulary_ = Vocabulary.from_corpus(corpus, self.min_count)
         counts = self.vocabulary_.count_bigrams(corpus)
         if not counts.nnz:
-            raise InputError("the corpus has no bigrams to train on")
+            raise InputError("there are no bigrams to train on", argument="corpus")
         stopping = Stopping(self.max_iterations, self.tolerance, self.patience)
         held_out_counts = None if held_out is None else self._known_bigrams(held_out)
         best: Refinement | None = None
@@ -159,7 +160,7 @@ class AggregateBigram:
         counts = self.vocabulary_.count_bigrams(corpus).tocoo()
         known = counts.coords[1] != UNKNOWN
         if not known.any():
-            raise InputError("the text has no known word that follows another word")
+            raise InputError("there is no known word that follows another word", argument="corpus")
         coordinates = tuple(column[known] for column in counts.coords)
         return scipy.sparse.coo_array((counts.data[known], coordinates), counts.shape).tocsr()
 

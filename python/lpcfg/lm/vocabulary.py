@@ -63,7 +63,9 @@ class Vocabulary:
         array([2, 0, 2])
         """
         if isinstance(words, str):
-            raise InputError(f"expected a sequence of words, not one string: {words[:40]!r}")
+            raise InputError(
+                f"expected a sequence of words, not one string: {words[:40]!r}", argument="words"
+            )
         return np.array([self.numbers.get(word, UNKNOWN) for word in words], dtype=np.int64)
 
     def count_bigrams(self, corpus: Corpus) -> scipy.sparse.csr_array:

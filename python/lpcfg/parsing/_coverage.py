@@ -7,13 +7,13 @@ expected F1.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from lpcfg.parsing.marginals import MarginalTable, span_probabilities
+from lpcfg.parsing.marginals import MarginalTable, NodeSpan, span_probabilities
 from lpcfg.parsing.span_decoder import SpanScores, decode_spans
 from lpcfg.treebank.tree import Tree
 
@@ -30,24 +30,22 @@ Chain = tuple[str, ...]
 class Coverage:
     """The gain of each labelled span of a sentence: its probability minus the cost of a bracket.
 
-    ``table`` has the probabilities, ``trees`` are the trees of the parses, and ``tags`` are the
-    labels of preterminals. A tree may have any label of the table over a span. It may have several
-    labels over the same words only as a unary chain of one of ``trees``, because the table has
-    neither the order of labels nor whether they occur together. Its root is the root of one of
-    ``trees``.
+    ``table`` has the probabilities, and ``trees`` are the trees of the parses. A tree may have any
+    phrase label of the table over a span. It may have several labels over the same words only as a
+    unary chain of one of ``trees``, because the table has neither the order of labels nor whether
+    they occur together. Its root is the root of one of ``trees``.
     """
 
     table: MarginalTable
     trees: Sequence[Tree]
-    tags: Collection[str]
 
     def gain(self, tree: Tree) -> float:
         """The sum of the gains of a tree's phrases."""
         table = self.probabilities
-        return sum(table.get(span, 0.0) - BRACKET_COST for span in tree.spans())
+        return sum(table.get((*span, False), 0.0) - BRACKET_COST for span in tree.spans())
 
     @cached_property
-    def probabilities(self) -> dict[tuple[str, int, int], float]:
+    def probabilities(self) -> dict[NodeSpan, float]:
         """The probabilities of labelled spans."""
         return span_probabilities(self.table)
 
@@ -55,17 +53,17 @@ class Coverage:
         """The gains of chains of labels over spans, and the chains; the first is empty."""
         length = len(self.trees[0].words())
         table = self.table
-        single = table[table["probability"] > BRACKET_COST]
-        whole = single["end"] - single["start"] == length
-        tag = (single["end"] - single["start"] == 1) & np.isin(single["label"], list(self.tags))
-        single = single[~(whole | tag)]
+        single = table[(table["probability"] > BRACKET_COST) & ~table["preterminal"]]
+        single = single[single["end"] - single["start"] < length]
         rows: list[tuple[int, int, Chain, float]] = [
             (start, end, (label,), probability - BRACKET_COST)
-            for start, end, label, probability in single.tolist()
+            for start, end, label, probability, _ in single.tolist()
         ]
         chains = dict.fromkeys(chain for tree in self.trees for chain in _chains(tree, length))
         for start, end, labels in chains:
-            expected = sum(self.probabilities.get((label, start, end), 0.0) for label in labels)
+            expected = sum(
+                self.probabilities.get((label, start, end, False), 0.0) for label in labels
+            )
             rows.append((start, end, labels, expected - BRACKET_COST * len(labels)))
         starts, ends, row_chains, scores = zip(*rows, strict=True)
         # Label 0 is no bracket, which the whole sentence cannot have; an empty chain, as over a
@@ -76,8 +74,7 @@ class Coverage:
 
     def best_tags(self) -> list[str]:
         """The most probable tag of each word."""
-        words = self.table[self.table["end"] - self.table["start"] == 1]
-        rows = words[np.isin(words["label"], list(self.tags))]
+        rows = self.table[self.table["preterminal"]]
         rows = rows[np.argsort(rows["probability"], kind="stable")]
         # Of several tags of one word, the last and most probable is kept.
         best = dict(zip(rows["start"].tolist(), rows["label"].tolist(), strict=True))
@@ -99,7 +96,7 @@ def maximal_coverage_trees(sentences: Sequence[Coverage], n_jobs: int = -1) -> l
 
     >>> from lpcfg.parsing.marginals import tree_marginals
     >>> trees = [Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")]
-    >>> coverage = Coverage(tree_marginals(trees[0]), trees, {"PRP", "VBD"})
+    >>> coverage = Coverage(tree_marginals(trees[0]), trees)
     >>> print(*maximal_coverage_trees([coverage]))
     (S (NP (PRP it)) (VP (VBD rained)))
     """

@@ -13,7 +13,7 @@ from lpcfg.io.models import save
 from lpcfg.parsing._load import load_parser
 from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.ensemble import Ensemble
-from lpcfg.parsing.options import ParserOptions, Pruning
+from lpcfg.parsing.options import ParserOptions, Pruning, timeout_share
 from lpcfg.parsing.parser import Parser
 
 __all__ = ["ENSEMBLE_FORMAT"]
@@ -52,12 +52,14 @@ def _write(ensemble: Ensemble, folder: Path) -> tuple[Arrays, Document]:
 
 def _read(file: ModelFile, document: Document, resources: Resources) -> Ensemble:
     members: list[BaseParser] = []
+    timeout = timeout_share(resources.get("timeout"), max(1, len(document["members"])))
+    own: Resources = {**resources, "timeout": timeout}
     for member in document["members"]:
         match member:
             # Only names inside the folder of the ensemble are allowed.
             case {"folder": str(name), "options": dict(options)} if name.isdecimal():
                 folder = Path(file.path).parent / name
-                members.append(load_parser(folder, **resources, **_read_options(options)))
+                members.append(load_parser(folder, **own, **_read_options(options)))
             case _:
                 raise ModelFileError(f"not a folder with options: {member!r}", path=file.path)
     return Ensemble(members, combine=document["combine"], weights=document["weights"], **resources)
@@ -65,7 +67,7 @@ def _read(file: ModelFile, document: Document, resources: Resources) -> Ensemble
 
 def _read_options(options: dict[str, Any]) -> ParserOptions:
     if unknown := options.keys() - ParserOptions.__annotations__.keys():
-        raise InputError(f"unknown options: {', '.join(sorted(unknown))}")
+        raise InputError(f"unknown options: {', '.join(sorted(unknown))}", argument="options")
     if "prune" in options:
         options["prune"] = build_options(Pruning, options["prune"])
     return build_options(ParserOptions, options)

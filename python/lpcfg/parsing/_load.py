@@ -6,10 +6,11 @@ from os import PathLike
 from typing import Unpack
 
 from lpcfg.errors import InputError
+from lpcfg.io.formats import Resources
 from lpcfg.io.models import FOLDER, examine
 from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.ensemble import joint_parser
-from lpcfg.parsing.options import MEMORY, ParserOptions
+from lpcfg.parsing.options import MAX_LENGTH, MEMORY, ParserOptions
 from lpcfg.parsing.parser import Parser
 
 __all__ = ["load_parser"]
@@ -19,6 +20,8 @@ def load_parser(
     path: str | PathLike[str],
     *,
     memory: int = MEMORY,
+    max_length: int | None = MAX_LENGTH,
+    timeout: float | None = None,
     n_jobs: int = -1,
     **options: Unpack[ParserOptions],
 ) -> BaseParser:
@@ -30,15 +33,21 @@ def load_parser(
     """
     stored = examine(path)
     stored.expect("grammar", FOLDER, "ensemble", "reranker")
+    resources: Resources = {
+        "memory": memory,
+        "max_length": max_length,
+        "timeout": timeout,
+        "n_jobs": n_jobs,
+    }
     if stored.kind == "grammar":
-        return Parser(stored.load(), memory=memory, n_jobs=n_jobs, **options)
+        return Parser(stored.load(), **resources, **options)
     if stored.kind == FOLDER:
         grammars = [part.load() for part in stored.parts("grammar")]
-        return joint_parser(grammars, memory=memory, n_jobs=n_jobs, **options)
+        return joint_parser(grammars, **resources, **options)
     if options:
         raise InputError(
             f"the options of {stored.kind}s are stored with them; leave out {', '.join(options)}",
             argument=path,
         )
-    parser: BaseParser = stored.load(memory=memory, n_jobs=n_jobs)
+    parser: BaseParser = stored.load(**resources)
     return parser

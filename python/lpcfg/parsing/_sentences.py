@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from difflib import get_close_matches
 from itertools import repeat, zip_longest
 from typing import Any, NamedTuple, TypeAlias
@@ -12,14 +12,32 @@ from numpy.typing import NDArray
 
 from lpcfg.errors import InputError
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.treebank.escaping import escape_brackets
 
-__all__ = ["Sentence", "SentenceColumns", "Tags", "check_sentences", "encode_sentences"]
+__all__ = [
+    "Sentence",
+    "SentenceColumns",
+    "Tags",
+    "check_sentences",
+    "check_tags",
+    "encode_sentences",
+]
 
 #: The tags of a sentence; the parser finds those that are None.
 Tags: TypeAlias = Sequence[str | None]
 
 #: The id of a tag that is not given.
 _NO_TAG = 2**32 - 1
+
+#: The strength of punctuation, by which long sentences are split; also of the tags of the Penn
+#: Treebank, for sentences without words.
+_BREAKS = {
+    # Also the commas of Arabic, Japanese and Chinese, and so on below.
+    **dict.fromkeys([",", "\u060c", "\u3001", "\uff0c"], 1),
+    **dict.fromkeys([";", ":", "--", "\u2014", "\u2013", "\u061b", "\uff1b", "\uff1a"], 2),
+    **dict.fromkeys([".", "!", "?", "...", "\u2026"], 3),
+    **dict.fromkeys(["\u061f", "\u06d4", "\u0964", "\u3002", "\uff01", "\uff1f"], 3),
+}
 
 
 class Sentence(NamedTuple):
@@ -38,19 +56,37 @@ class Sentence(NamedTuple):
 
 
 def check_sentences(
-    tags: Iterable[Tags] | None, words: Iterable[Sequence[str]] | None
+    tags: Iterable[Tags] | None,
+    words: Iterable[Sequence[str]] | None,
+    known_tags: Collection[str],
 ) -> Iterator[Sentence]:
     """Sentences from their tags, their words or both, checked lazily.
 
+    Round brackets in words are escaped, because models know them as ``-LRB-`` and ``-RRB-``.
+    ``known_tags``: the tags of the grammar.
     If there are neither tags nor words, the error is raised at once.
     """
     if tags is None and words is None:
-        raise InputError("give the tags of the sentences, their words, or both")
-    return _checked_sentences(tags, words)
+        raise InputError("give the tags of the sentences, their words, or both", argument="tags")
+    return _checked_sentences(tags, words, known_tags)
+
+
+def check_tags(tags: Tags, known_tags: Collection[str]) -> None:
+    """Raise an :class:`InputError` for the first tag that is not known."""
+    for position, tag in enumerate(tags, start=1):
+        if tag is not None and tag not in known_tags:
+            if 2 * sum(other is None or other in known_tags for other in tags) < len(tags):
+                hint = "did you mean words=?"
+            else:
+                near = get_close_matches(tag, sorted(known_tags), n=3, cutoff=0.0)
+                hint = f"its most similar tags are {', '.join(map(repr, near))}"
+            raise InputError(
+                f"token {position}: the grammar has no tag {tag!r}; {hint}", argument="tags"
+            )
 
 
 def _checked_sentences(
-    tags: Iterable[Tags] | None, words: Iterable[Sequence[str]] | None
+    tags: Iterable[Tags] | None, words: Iterable[Sequence[str]] | None, known_tags: Collection[str]
 ) -> Iterator[Sentence]:
     if tags is None or words is None:
         pairs: Iterable[tuple[Tags | None, Sequence[str] | None]] = zip(
@@ -58,16 +94,18 @@ def _checked_sentences(
             repeat(None) if words is None else words,
             strict=False,
         )
-        yield from (_checked(*pair, row) for row, pair in enumerate(pairs))
+        yield from (_checked(*pair, row, known_tags) for row, pair in enumerate(pairs))
         return
     for row, (sentence_tags, sentence_words) in enumerate(zip_longest(tags, words)):
         if sentence_tags is None or sentence_words is None:
             missing = "tags" if sentence_tags is None else "words"
             raise InputError(f"sentence {row + 1}: there are no {missing} for it", argument=missing)
-        yield _checked(sentence_tags, sentence_words, row)
+        yield _checked(sentence_tags, sentence_words, row, known_tags)
 
 
-def _checked(tags: Tags | None, words: Sequence[str] | None, row: int) -> Sentence:
+def _checked(
+    tags: Tags | None, words: Sequence[str] | None, row: int, known_tags: Collection[str]
+) -> Sentence:
     sentence = Sentence(
         _tokens("tags", tags, row, gaps=words is not None), _tokens("words", words, row)
     )
@@ -82,7 +120,33 @@ def _checked(tags: Tags | None, words: Sequence[str] | None, row: int) -> Senten
             f"sentence {row + 1} is empty; leave it out",
             argument="tags" if words is None else "words",
         )
+    if sentence.tags is not None:
+        try:
+            check_tags(sentence.tags, known_tags)
+        except InputError as error:
+            raise InputError(f"sentence {row + 1}, {error.message}", argument="tags") from None
+    if sentence.words is not None:
+        return sentence._replace(words=_checked_words(sentence.words, row))
     return sentence
+
+
+def _checked_words(words: list[str], row: int) -> list[str]:
+    """Words with escaped brackets; each must be a word that can be written in UTF-8."""
+    if "" in words:
+        raise InputError(
+            f"sentence {row + 1}, token {words.index('') + 1} is an empty string; leave it out",
+            argument="words",
+        )
+    together = "".join(words)
+    try:
+        together.encode()
+    except UnicodeEncodeError as error:
+        raise InputError(
+            f"sentence {row + 1} is not Unicode text: {error}", argument="words"
+        ) from None
+    if "(" in together or ")" in together:
+        return [escape_brackets(word) for word in words]
+    return words
 
 
 def _tokens(name: str, tokens: Tags | None, row: int, gaps: bool = False) -> list[Any] | None:
@@ -111,19 +175,21 @@ class SentenceColumns(NamedTuple):
     offsets: NDArray[np.int64]
     words: NDArray[np.uint32] | None
     tags: NDArray[np.uint32] | None
+    #: The strength of the punctuation that each token is, 0 for none.
+    breaks: NDArray[np.uint8]
     #: The spellings of the words, if the model has features of words.
     spellings: list[str] | None
 
 
-def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence], done: int) -> SentenceColumns:
-    """The ids that a grammar has for words and tags; errors count the ``done`` sentences before."""
+def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> SentenceColumns:
+    """The ids that a grammar has for words and tags."""
     # Either all sentences have words, or none; the same holds for tags.
     encode = grammar.lexicon.encode
     words = [encode(s.words, s.tags) for s in sentences if s.words is not None]
     tags = [
-        _tag_id(grammar, tag, done + row, position)
-        for row, sentence in enumerate(sentences)
-        for position, tag in enumerate(sentence.tags or ())
+        _NO_TAG if tag is None else grammar.tag_ids[tag]
+        for sentence in sentences
+        for tag in sentence.tags or ()
     ]
     spellings = None
     if grammar.crf_weights is not None:
@@ -137,19 +203,9 @@ def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence], done: int)
         offsets=np.cumsum([0, *lengths], dtype=np.int64),
         words=np.concatenate(words).astype(np.uint32) if words else None,
         tags=np.array(tags, dtype=np.uint32) if tags else None,
+        breaks=np.array(
+            [_BREAKS.get(token, 0) for sentence in sentences for token in sentence.tokens],
+            dtype=np.uint8,
+        ),
         spellings=spellings,
-    )
-
-
-def _tag_id(grammar: Grammar, tag: str | None, row: int, position: int) -> int:
-    if tag is None:
-        return _NO_TAG
-    identity = grammar.tag_ids.get(tag)
-    if identity is not None:
-        return identity
-    near = get_close_matches(tag, grammar.tag_ids, n=3, cutoff=0.0)
-    raise InputError(
-        f"sentence {row + 1}, token {position + 1}: the grammar has no tag {tag!r}; "
-        f"its most similar tags are {', '.join(map(repr, near))}",
-        argument="tags",
     )

@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import tee
 
 from lpcfg.grammar.grammar import Grammar
-from lpcfg.parsing._sentences import Tags
+from lpcfg.parsing._sentences import Tags, check_tags
 from lpcfg.parsing.marginals import MarginalTable
-from lpcfg.parsing.parse import Parse
+from lpcfg.parsing.parse import Parse, TextParse
+from lpcfg.text.penn import penn_words
+from lpcfg.text.segmentation import split_text
 from lpcfg.treebank.tree import Tree
 
-__all__ = ["BATCH", "BaseParser", "Tags"]
+__all__ = ["BATCH", "BaseParser", "Tags", "limited_batch"]
 
 #: The default number of sentences of a batch: enough to keep all threads busy.
 BATCH = 256
+
+#: The largest number of candidates of all sentences of a batch, which are in memory at once.
+_BATCH_CANDIDATES = 1 << 15
+
+
+def limited_batch(batch_size: int, candidates: int) -> int:
+    """A batch size for which the candidates of all its sentences fit into memory.
+
+    >>> limited_batch(256, 50), limited_batch(256, 1000), limited_batch(256, 10**6)
+    (256, 32, 1)
+    """
+    return max(1, min(batch_size, _BATCH_CANDIDATES // candidates))
 
 
 class BaseParser(ABC):
@@ -70,6 +85,10 @@ class BaseParser(ABC):
     ) -> Iterator[Parse]:
         """The parses of many sentences, lazily and in their order.
 
+        Round brackets in words are escaped as in treebanks, ``-LRB-`` and ``-RRB-``. An exception
+        of an iterable, and the error of a sentence that cannot be parsed, are raised after the
+        parses of all sentences before it.
+
         Parameters
         ----------
         tags : iterable of sequences of str, optional
@@ -77,11 +96,13 @@ class BaseParser(ABC):
         words : iterable of sequences of str, optional
             The words of each sentence.
         candidates : int
-            The largest number of best trees of a parse, from 1.
+            The largest number of best trees of a parse, from 1. There are fewer if the sentence
+            has fewer, or if more would not fit into memory.
         marginals : bool
             Whether parses have the probabilities of all labelled spans.
         batch_size : int
-            The number of sentences that are taken from the iterables and parsed at once, from 1.
+            The number of sentences that are taken from the iterables and parsed at once, from 1;
+            fewer if there are thousands of candidates.
 
         """
 
@@ -89,6 +110,17 @@ class BaseParser(ABC):
     def tags(self) -> frozenset[str]:
         """The tags that words may have."""
         return frozenset(self.grammar.tags)
+
+    def check_tags(self, tags: Tags) -> None:
+        r"""Raise an :class:`~lpcfg.errors.InputError` for a tag that words cannot have.
+
+        >>> from lpcfg import Parser
+        >>> parser = Parser(Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'"))
+        >>> parser.check_tags(["NP", "VX"])
+        Traceback (most recent call last):
+        lpcfg.errors.InputError: tags: token 2: the grammar has no tag 'VX'; its most similar ...
+        """
+        check_tags(tags, self.tags)
 
     def summary(self) -> str:
         """A description of the model in a few lines, which ``lpcfg show`` prints."""
@@ -174,18 +206,54 @@ class BaseParser(ABC):
         )
         return next(many)
 
+    def parse_text(
+        self,
+        text: str | Iterable[str],
+        *,
+        language: str = "en",
+        paragraphs: str = "lines",
+        candidates: int = 1,
+        marginals: bool = False,
+        batch_size: int = BATCH,
+    ) -> Iterator[TextParse]:
+        r"""The parses of the sentences of running text, lazily and in their order.
+
+        Sentences and tokens are found by :func:`lpcfg.split_text`, which needs
+        ``pip install 'lpcfg[text]'``. Each has its offsets: ``text[start:end]`` is the sentence or
+        the token. The words of the trees are the tokens in the spelling of the grammar: brackets
+        are escaped, and a quote or dash that the grammar does not know becomes one that it knows.
+
+        ``text``, ``language``, ``paragraphs``: as for :func:`lpcfg.split_text`.
+        ``candidates``, ``marginals``, ``batch_size``: as for :meth:`analyze_many`.
+
+        >>> from lpcfg import Parser
+        >>> for sentence in Parser.load("english").parse_text("She can't wait. It's a dog!"):
+        ...     print(sentence.start, sentence.end, sentence.tree)
+        0 15 (ROOT (S (NP (PRP She)) (VP (MD ca) (RB n't) (VP (VB wait))) (. .)))
+        16 27 (ROOT (S (NP (PRP It)) (VP (VBZ 's) (NP (DT a) (NN dog))) (. !)))
+        """
+        sentences, copy = tee(split_text(text, language=language, paragraphs=paragraphs))
+        vocabulary = self.grammar.lexicon
+        words = (penn_words([token.text for token in own.tokens], vocabulary) for own in copy)
+        parses = self.analyze_many(
+            words=words, candidates=candidates, marginals=marginals, batch_size=batch_size
+        )
+        return (TextParse(*pair) for pair in zip(sentences, parses, strict=True))
+
     def marginals(
         self, tags: Tags | None = None, *, words: Sequence[str] | None = None
     ) -> MarginalTable:
         """The probabilities of all labelled spans that were not pruned, as a structured array.
 
-        Its fields are ``start``, ``end``, ``label`` and ``probability``.
+        Its fields are ``start``, ``end``, ``label``, ``probability`` and ``preterminal``: whether
+        the label is the tag of a word. A label that is used both as a tag and for phrases has a row
+        for each.
 
         >>> from lpcfg import Parser
         >>> grammar = Grammar.from_string("S -> S S [0.25] | 'ha' [0.75]")
         >>> table = Parser(grammar).marginals(words=["ha"] * 3)
         >>> print(table[table["probability"] < 1])
-        [(0, 2, 'S', 0.5) (1, 3, 'S', 0.5)]
+        [(0, 2, 'S', 0.5, False) (1, 3, 'S', 0.5, False)]
         """
         table = self.analyze(tags, words=words, marginals=True).marginals
         assert table is not None

@@ -4,21 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
+from numbers import Real
 from typing import TypeAlias
 
 import numpy as np
 
+from lpcfg._batches import batches
 from lpcfg._options import check_positive
 from lpcfg.errors import InputError
 from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.parsing._coverage import Coverage, maximal_coverage_trees
-from lpcfg.parsing.base import BATCH, BaseParser, Tags
+from lpcfg.parsing.base import BATCH, BaseParser, Tags, limited_batch
 from lpcfg.parsing.member_parses import MemberParses, analyze_with_each
-from lpcfg.parsing.options import COMBINATIONS, MEMORY, Pruning, check_choice
+from lpcfg.parsing.options import (
+    COMBINATIONS,
+    MAX_LENGTH,
+    MEMORY,
+    Pruning,
+    check_choice,
+    timeout_share,
+)
 from lpcfg.parsing.parse import Parse
 from lpcfg.parsing.parser import Parser
+from lpcfg.treebank.tree import Tree
 
 __all__ = ["Ensemble", "Member", "joint_parser"]
 
@@ -33,10 +42,11 @@ class Ensemble(BaseParser):
     different binarisation, Markovisation and estimators. Ensembles of models with complementary
     errors do better.
 
-    Members that find only fragments of a sentence are ignored if there are others. A tree has the
-    probability given by the first member that proposes it; a tree that no member proposes has the
-    log-probability minus infinity. The probability of a sentence is the mean of the members'
-    probabilities, without CRFs if there are other members, because CRFs define it as 1.
+    If all members have the same tree, it is the tree of the ensemble. Members that find only
+    fragments of a sentence are ignored if there are others. The probability of a sentence is the
+    mean of the members' probabilities, without CRFs if there are other members, because CRFs define
+    it as 1. The probability of a tree given the sentence is that of the first member that proposes
+    the tree; a tree that no member proposes has no probability, and the status ``combined``.
 
     Parameters
     ----------
@@ -49,8 +59,11 @@ class Ensemble(BaseParser):
         with most brackets in common with the members' trees (maximal tree coverage).
     weights : sequence of float, optional
         The weight of each member, above 0; by default all are equal.
-    decoder, prune, memory
+    decoder, prune, memory, max_length
         As for :class:`~lpcfg.Parser`, for members that are grammars.
+    timeout : float or None
+        As for :class:`~lpcfg.Parser`, for members that are grammars: each member has an equal share
+        of this time. Members that are parsers keep their own.
     n_jobs : int
         The number of threads, from 1 to 1024, or -1 (default) for one on each core; members that
         are parsers keep their setting. The result does not depend on it.
@@ -76,12 +89,14 @@ class Ensemble(BaseParser):
         decoder: str = "max-f1",
         prune: Pruning | float | None = Pruning(),  # noqa: B008 - an immutable default
         memory: int = MEMORY,
+        max_length: int | None = MAX_LENGTH,
+        timeout: float | None = None,
         n_jobs: int = -1,
     ) -> None:
         _check_members(members)
         check_choice("combine", combine, COMBINATIONS)
-        values = [1.0] * len(members) if weights is None else [float(value) for value in weights]
-        if len(values) != len(members) or not all(0 < value < np.inf for value in values):
+        values = [1.0] * len(members) if weights is None else list(weights)
+        if len(values) != len(members) or not all(map(_is_weight, values)):
             raise InputError(
                 f"must be {len(members)} positive numbers, one for each member, not {weights}",
                 argument="weights",
@@ -90,7 +105,8 @@ class Ensemble(BaseParser):
         self.n_jobs = n_jobs
         self.members: list[BaseParser] = []
         self.weights: list[float] = []
-        for member, weight in _grouped(members, values):
+        grouped = _grouped(members, values)
+        for member, weight in grouped:
             if isinstance(member, list):
                 member = Parser(
                     member,
@@ -98,10 +114,12 @@ class Ensemble(BaseParser):
                     combine=combine,
                     prune=prune,
                     memory=memory,
+                    max_length=max_length,
+                    timeout=timeout_share(timeout, len(grouped)),
                     n_jobs=n_jobs,
                 )
             self.members.append(member)
-            self.weights.append(weight)
+            self.weights.append(float(weight))
 
     def __repr__(self) -> str:
         return (
@@ -118,6 +136,11 @@ class Ensemble(BaseParser):
     def tags(self) -> frozenset[str]:
         """The tags of all members."""
         return frozenset().union(*(member.tags for member in self.members))
+
+    def check_tags(self, tags: Tags) -> None:
+        """Raise an :class:`~lpcfg.errors.InputError` for a tag that some member does not have."""
+        for member in self.members:
+            member.check_tags(tags)
 
     def summary(self) -> str:
         """A description of the ensemble and of each of its members in a few lines."""
@@ -166,6 +189,7 @@ class Ensemble(BaseParser):
         """
         check_positive("candidates", candidates)
         check_positive("batch_size", batch_size)
+        batch_size = limited_batch(batch_size, candidates)
         members = analyze_with_each(
             [member.analyze_many for member in self.members],
             tags,
@@ -179,31 +203,43 @@ class Ensemble(BaseParser):
     def _combined(
         self, members: Iterator[tuple[Parse, ...]], candidates: int, batch_size: int
     ) -> Iterator[tuple[Parse, ...]]:
-        tags = self.tags
-        while batch := list(islice(members, batch_size)):
+        for batch in batches(members, batch_size):
             sentences = [MemberParses(parses, self.weights) for parses in batch]
             tables = [sentence.mean_marginals() for sentence in sentences]
             coverages = [
                 Coverage(
-                    # Fragments have no marginals.
+                    # Fragments may have no marginals.
                     sentence.tree_marginals()
-                    if self.combine == "trees" or sentence.status == "fragments"
+                    if self.combine == "trees" or sentence.is_fragmented
                     else table,
                     [parse.tree for parse in sentence.parses],
-                    tags,
                 )
                 for sentence, table in zip(sentences, tables, strict=True)
             ]
-            trees = maximal_coverage_trees(coverages, self.n_jobs)
+            trees = self._trees(sentences, coverages)
             for row, sentence in enumerate(sentences):
+                ranked = sentence.candidates(trees[row], coverages[row], candidates)
                 parse = Parse.from_candidates(
-                    sentence.candidates(trees[row], coverages[row], candidates),
+                    ranked,
                     tables[row],
-                    status=sentence.status,
-                    sentence_log_probability=sentence.sentence_log_probability(),
+                    status=sentence.status(*ranked[0], proposed=trees[row] in sentence),
+                    sentence_log_probability=sentence.sentence_log_probability,
                     conditional=sentence.conditional,
                 )
                 yield *batch[row], parse
+
+    def _trees(
+        self, sentences: Sequence[MemberParses], coverages: Sequence[Coverage]
+    ) -> list[Tree]:
+        """The tree of each sentence: the tree of all members, else the one that covers most."""
+        # What all members agree on might not win the search, which is not bound to the trees of a
+        # grammar.
+        common = [sentence.common_tree for sentence in sentences]
+        disputed = [
+            coverage for coverage, tree in zip(coverages, common, strict=True) if tree is None
+        ]
+        found = iter(maximal_coverage_trees(disputed, self.n_jobs))
+        return [next(found) if tree is None else tree for tree in common]
 
 
 def joint_parser(
@@ -214,13 +250,15 @@ def joint_parser(
     combine: str = "posteriors",
     prune: Pruning | float | None = Pruning(),  # noqa: B008 - an immutable default
     memory: int = MEMORY,
+    max_length: int | None = MAX_LENGTH,
+    timeout: float | None = None,
     n_jobs: int = -1,
 ) -> Parser | Ensemble:
     r"""One parser for several grammars: an ensemble, unless they have the same backbone.
 
     ``classes`` are groups of indices of grammars that share a chart, by default as large as
     possible; see :func:`~lpcfg.grammar.backbone.backbone_classes`. The other arguments are as for
-    :class:`~lpcfg.Parser`.
+    :class:`~lpcfg.Parser`; the parsers of an ensemble share the time of a sentence.
 
     >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> [type(joint_parser([rain] * count)).__name__ for count in (1, 2)]
@@ -235,6 +273,8 @@ def joint_parser(
             combine=combine,
             prune=prune,
             memory=memory,
+            max_length=max_length,
+            timeout=timeout_share(timeout, len(classes)),
             n_jobs=n_jobs,
         )
         for group in classes
@@ -243,6 +283,10 @@ def joint_parser(
         return parsers[0]
     sizes = [len(group) for group in classes]
     return Ensemble(parsers, combine=combine, weights=sizes, n_jobs=n_jobs)
+
+
+def _is_weight(value: object) -> bool:
+    return isinstance(value, Real) and 0 < float(value) < np.inf
 
 
 def _check_members(members: Sequence[Member]) -> None:

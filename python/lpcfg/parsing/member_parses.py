@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import cached_property
 from itertools import tee
 from typing import TypeVar
 
@@ -11,10 +12,10 @@ import numpy as np
 from lpcfg.parsing._coverage import Coverage
 from lpcfg.parsing.base import Tags
 from lpcfg.parsing.marginals import MarginalTable, mean_marginals, tree_marginals
-from lpcfg.parsing.parse import Parse
+from lpcfg.parsing.parse import INCOMPLETE, Candidate, Parse
 from lpcfg.treebank.tree import Tree
 
-__all__ = ["MemberParses", "analyze_with_each"]
+__all__ = ["MemberParses", "analyze_with_each", "log_posteriors"]
 
 Result = TypeVar("Result")
 
@@ -44,24 +45,55 @@ def analyze_with_each(
     return zip(*results, strict=True)
 
 
+def log_posteriors(parses: Iterable[Parse]) -> dict[Tree, float | None]:
+    r"""The candidates of several parses of a sentence, with log-probabilities given the sentence.
+
+    They are those of the first parse that gives the tree a probability, or None.
+
+    >>> from lpcfg import Grammar, Parser
+    >>> parser = Parser(Grammar.from_string("S -> 'ha' [0.25] | 'ho' [0.75]"))
+    >>> log_posteriors([parser.analyze(words=["ho"])])
+    {Tree.from_string('(S ho)'): 0.0}
+    """
+    posteriors: dict[Tree, float | None] = {}
+    for parse in parses:
+        sentence = parse.sentence_log_probability
+        for tree, log_probability in parse.candidates:
+            if log_probability is None or sentence is None:
+                posteriors.setdefault(tree)
+            elif posteriors.get(tree) is None:
+                posteriors[tree] = log_probability - sentence
+    return posteriors
+
+
 class MemberParses:
-    r"""The parses of a sentence by several parsers; fragments are ignored if there are others.
+    r"""The parses of a sentence by several parsers; incomplete ones are ignored if others exist.
 
     >>> from lpcfg import Grammar, Parser
     >>> rain, snow = "S -> NP VP \n NP -> 'it' \n VP -> 'rained'", "S -> VP \n VP -> 'snowed'"
     >>> parsers = [Parser(Grammar.from_string(rules)) for rules in (snow, rain)]
     >>> parses = [parser.analyze(words=["it", "rained"]) for parser in parsers]
-    >>> [parse.status for parse in parses], MemberParses(parses, [1, 1]).status
-    (['fragments', 'parsed'], 'fewer')
+    >>> [parse.status for parse in parses], len(MemberParses(parses, [1, 1]).parses)
+    (['fragments', 'parsed'], 1)
     """
 
     def __init__(self, parses: Sequence[Parse], weights: Sequence[float]) -> None:
         weighted = list(zip(parses, weights, strict=True))
-        used = [pair for pair in weighted if pair[0].status != "fragments"] or weighted
+        used = [pair for pair in weighted if pair[0].status not in INCOMPLETE] or weighted
         self.parses = [parse for parse, _ in used]
         self.weights = [weight for _, weight in used]
-        self.status = self.parses[0].status if len(used) == len(parses) else "fewer"
+        self._is_complete = len(used) == len(parses)
         self.conditional = all(parse.conditional for parse in self.parses)
+
+    def __contains__(self, tree: Tree) -> bool:
+        """Whether the tree is a candidate of any member."""
+        return any(tree == own for parse in self.parses for own, _ in parse.candidates)
+
+    @property
+    def common_tree(self) -> Tree | None:
+        """The tree of all members, or None if their trees differ."""
+        first, *others = (parse.tree for parse in self.parses)
+        return first if all(tree == first for tree in others) else None
 
     def mean_marginals(self) -> MarginalTable:
         """The weighted mean of the members' marginals, which the parses must have."""
@@ -72,28 +104,61 @@ class MemberParses:
         """The weighted fraction of the members' trees that have each labelled span."""
         return mean_marginals([tree_marginals(parse.tree) for parse in self.parses], self.weights)
 
-    def sentence_log_probability(self) -> float:
-        """The log of the weighted mean of the sentence's probabilities.
+    @property
+    def is_fragmented(self) -> bool:
+        """Whether the parses may be made of fragments, which have no marginals."""
+        return self.parses[0].status in INCOMPLETE
+
+    def status(self, tree: Tree, log_probability: float | None, *, proposed: bool) -> str:
+        """The status of an ensemble's parse with this tree and its log-probability.
+
+        ``proposed``: whether the tree is a candidate of any member.
+        """
+        if self.sentence_log_probability is None:
+            return self.parses[0].status
+        with_probability = log_probability is not None
+        if with_probability and not self._is_complete:
+            return "fewer"
+        own = (
+            parse.status
+            for parse in self.parses
+            if (parse.log_probability is not None) == with_probability
+            and (with_probability or parse.tree == tree)
+        )
+        default = "parsed" if with_probability else "inconsistent" if proposed else "combined"
+        return next(own, default)
+
+    @cached_property
+    def sentence_log_probability(self) -> float | None:
+        """The log of the weighted mean of the sentence's probabilities; None if there are none.
 
         Conditional members (CRFs) are ignored if there are others.
         """
-        logs, weights = np.array(
-            [
-                (parse.sentence_log_probability, weight)
-                for parse, weight in zip(self.parses, self.weights, strict=True)
-                if self.conditional or not parse.conditional
-            ]
-        ).T
+        pairs = [
+            (parse.sentence_log_probability, weight)
+            for parse, weight in zip(self.parses, self.weights, strict=True)
+            if parse.sentence_log_probability is not None
+            and (self.conditional or not parse.conditional)
+        ]
+        if not pairs:
+            return None
+        logs, weights = np.array(pairs).T
         return float(np.logaddexp.reduce(np.log(weights / weights.sum()) + logs))
 
-    def candidates(self, best: Tree, coverage: Coverage, count: int) -> list[tuple[Tree, float]]:
+    def log_probability(self, log_posterior: float | None) -> float | None:
+        """The log-probability of a tree from its log-probability given the sentence.
+
+        It is consistent with the log-probability of the sentence, although members have different
+        ones, and conditional members (CRFs) have none.
+        """
+        sentence = self.sentence_log_probability
+        return None if log_posterior is None or sentence is None else log_posterior + sentence
+
+    def candidates(self, best: Tree, coverage: Coverage, count: int) -> list[Candidate]:
         """The best tree, then the members' candidates in the order of their coverage."""
-        proposed: dict[Tree, float] = {}
-        for parse in self.parses:
-            for tree, log_probability in parse.candidates:
-                proposed.setdefault(tree, log_probability)
-        first = (best, proposed.pop(best, -np.inf))
-        if count == 1:
-            return [first]
-        others = sorted(proposed.items(), key=lambda proposal: -coverage.gain(proposal[0]))
-        return [first, *others[: count - 1]]
+        posteriors = log_posteriors(self.parses)
+        trees = [best]
+        if count > 1:
+            others = (tree for tree in posteriors if tree != best)
+            trees += sorted(others, key=lambda tree: -coverage.gain(tree))[: count - 1]
+        return [(tree, self.log_probability(posteriors.get(tree))) for tree in trees]

@@ -11,12 +11,15 @@ from lpcfg.errors import InputError
 __all__ = [
     "COMBINATIONS",
     "DECODERS",
+    "MAX_LENGTH",
     "MEMORY",
     "ParserOptions",
     "Pruning",
     "check_choice",
     "check_memory",
+    "check_timeout",
     "checked_pruning",
+    "timeout_share",
 ]
 
 #: The objectives that the tree of a parse can maximise; see :class:`lpcfg.Parser`.
@@ -27,6 +30,15 @@ COMBINATIONS = ("posteriors", "trees")
 
 #: The default number of bytes for the charts of a sentence: enough for several hundred words.
 MEMORY = 1 << 30
+
+
+#: The default number of words up to which a sentence is parsed as a whole. The time of a chart
+#: grows with the cube of the number of words.
+MAX_LENGTH = 200
+
+
+#: The largest timeout, in seconds: about thirty years.
+_MAX_TIMEOUT = 1e9
 
 
 class Pruning(NamedTuple):
@@ -99,3 +111,27 @@ def check_memory(memory: int) -> None:
     """
     if not isinstance(memory, int) or not 0 < memory < 1 << 63:
         raise InputError(f"must be a positive number of bytes, not {memory!r}", argument="memory")
+
+
+def check_timeout(timeout: float | None) -> None:
+    """Raise an :class:`InputError` unless this is a positive number of seconds or None.
+
+    >>> check_timeout(-1)
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: timeout: must be a positive number of seconds or None, not -1
+    """
+    if timeout is None:
+        return
+    if not isinstance(timeout, (int, float, np.floating)) or not 0 < timeout <= _MAX_TIMEOUT:
+        raise InputError(
+            f"must be a positive number of seconds or None, not {timeout!r}", argument="timeout"
+        )
+
+
+def timeout_share(timeout: float | None, parsers: int) -> float | None:
+    """The time that each of several parsers has for a sentence, one after the other.
+
+    >>> timeout_share(3.0, 2), timeout_share(None, 2)
+    (1.5, None)
+    """
+    return None if timeout is None else timeout / parsers

@@ -5,14 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple, Self
+from typing import NamedTuple, Self, TypeAlias
 
-from lpcfg.parsing.marginals import MarginalTable, span_probabilities
+from lpcfg.parsing.marginals import MarginalTable, node_spans, span_probabilities
+from lpcfg.text.segmentation import TextSentence, Token
 from lpcfg.treebank.tree import Tree
 
-__all__ = ["STATUSES", "LabelledSpan", "Parse", "tree_from_spans"]
+__all__ = [
+    "INCOMPLETE",
+    "STATUSES",
+    "Candidate",
+    "LabelledSpan",
+    "Parse",
+    "TextParse",
+    "tree_from_spans",
+]
+
+#: A tree and its log-probability, which is None if the tree has no probability.
+Candidate: TypeAlias = tuple[Tree, float | None]
 
 #: How the tree of a sentence was found, in the order of the core's numbers; see :class:`Parse`.
+#: Only ensembles use the last one.
 STATUSES = (
     "parsed",
     "loosened",
@@ -22,7 +35,14 @@ STATUSES = (
     "negative",
     "fewer",
     "tightened",
+    "split",
+    "timeout",
+    "inconsistent",
+    "combined",
 )
+
+#: Statuses of trees that may be made of fragments, which have no probabilities.
+INCOMPLETE = ("fragments", "timeout")
 
 #: The largest number of characters of a tree in the ``repr`` of its parse.
 _MAX_REPR_LENGTH = 60
@@ -49,27 +69,41 @@ class Parse:
 
     ``status`` says how the tree was found:
 
-    ==============  ===========================================================================
-    status          meaning
-    ==============  ===========================================================================
-    ``parsed``      Parsed as usual: pruned with the parser's thresholds, then decoded.
-    ``loosened``    Pruning removed every tree; thresholds a thousand times lower kept some.
-    ``tightened``   The charts would not have fitted into the parser's ``memory``; thresholds ten
-                    or more times higher made them smaller.
-    ``smoothed``    The grammar has no tree with these words and tags; every word was allowed to
-                    have every tag.
-    ``fragments``   No tree covers the sentence, or its charts are too large; the smallest number
-                    of subtrees that cover it are joined under a root. The probability is zero.
-    ``negative``    A linear model (spectral or pivot), which is exact only up to estimation error,
-                    gave the sentence a negative number instead of a probability. Span
-                    probabilities are relative to it, log-probabilities are of its absolute value.
-    ``backbone``    A grammar with latent states gave the sentence the probability zero; its
-                    backbone, a PCFG, parsed it.
-    ``fewer``       Some of several grammars or ensemble members failed on the sentence; only the
-                    others were used.
-    ==============  ===========================================================================
+    ================  ==========================================================================
+    status            meaning
+    ================  ==========================================================================
+    ``parsed``        Parsed as usual: pruned with the parser's thresholds, then decoded.
+    ``loosened``      Pruning removed every tree; thresholds a thousand times lower kept some.
+    ``tightened``     The charts would not have fitted into the parser's ``memory``; thresholds ten
+                      or more times higher made them smaller.
+    ``smoothed``      The grammar has no tree with these words and tags; every word was allowed to
+                      have every tag.
+    ``fragments``     No tree covers the sentence; the smallest number of subtrees that cover it
+                      are joined under a root.
+    ``split``         The sentence has more words than the parser's ``max_length``, or its charts
+                      are too large; its parts were parsed and are joined under a root.
+    ``timeout``       The parser's ``timeout`` was over. The tree is the best one of what had been
+                      computed, with the backbone's probability, or of fragments. With several
+                      candidates, there may be fewer than requested.
+    ``negative``      A linear model (spectral or pivot), which is exact only up to estimation
+                      error, gave the sentence a negative number instead of a probability. Span
+                      probabilities are relative to it; there are no log-probabilities.
+    ``inconsistent``  The spans of the tree are probable, but the tree as a whole has no
+                      probability: zero with these latent states or, in a linear model, a negative
+                      number or one above the probability of the sentence.
+    ``backbone``      A grammar with latent states gave the sentence the probability zero; its
+                      backbone, a PCFG, parsed it.
+    ``fewer``         Some of several grammars or ensemble members failed on the sentence; only the
+                      others were used.
+    ``combined``      An ensemble combined the parses of its members into a tree that none of them
+                      proposed. It has no probability.
+    ================  ==========================================================================
 
     With several grammars, probabilities are the means of the grammars' probabilities.
+
+    Log-probabilities are finite numbers, or None. Neither the tree nor the sentence has one if the
+    status is ``fragments``, ``split`` or ``negative``, or in some cases ``timeout``. The tree has
+    none if it is ``inconsistent`` or ``combined``. A tree is never more probable than its sentence.
 
     >>> from lpcfg import Grammar, Parser
     >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
@@ -82,14 +116,15 @@ class Parse:
 
     tree: Tree
     status: str
-    #: The log-probability of the tree with its words; minus infinity if there is none.
-    log_probability: float
-    #: The log-probability of the sentence: the log of the sum over all its trees.
-    sentence_log_probability: float
+    #: The log-probability of the tree with its words; None if it has no probability.
+    log_probability: float | None
+    #: The log-probability of the sentence: the log of the sum over all its trees; None if it has
+    #: no probability.
+    sentence_log_probability: float | None
     #: The probability of each of :attr:`spans`.
     span_probabilities: tuple[float, ...]
     #: The requested number of best trees, or fewer, with log-probabilities; the first is `tree`.
-    candidates: tuple[tuple[Tree, float], ...] = ()
+    candidates: tuple[Candidate, ...] = ()
     #: The table of :meth:`Parser.marginals`, if marginals were requested.
     marginals: MarginalTable | None = field(default=None, compare=False)
     #: Whether probabilities are conditional on the sentence, whose probability is then 1 (a CRF).
@@ -98,17 +133,17 @@ class Parse:
     @classmethod
     def from_candidates(
         cls,
-        candidates: Sequence[tuple[Tree, float]],
+        candidates: Sequence[Candidate],
         marginals: MarginalTable,
         *,
-        sentence_log_probability: float,
+        sentence_log_probability: float | None,
         status: str = "parsed",
         conditional: bool = False,
     ) -> Self:
         """A parse from its trees with their log-probabilities, best first, and its marginals.
 
         >>> from lpcfg.parsing.marginals import marginal_table
-        >>> table = marginal_table([0], [1], ["UH"], [0.5])
+        >>> table = marginal_table([0], [1], ["UH"], [0.5], [True])
         >>> Parse.from_candidates([(Tree("UH", "ha"), -1.0)], table, sentence_log_probability=-0.3)
         Parse('(UH ha)', status='parsed', log_probability=-1)
         """
@@ -119,9 +154,7 @@ class Parse:
             status=status,
             log_probability=log_probability,
             sentence_log_probability=sentence_log_probability,
-            span_probabilities=tuple(
-                probabilities.get(span, 0.0) for span in tree.spans(preterminals=True)
-            ),
+            span_probabilities=tuple(probabilities.get(span, 0.0) for span in node_spans(tree)),
             candidates=tuple(candidates),
             marginals=marginals,
             conditional=conditional,
@@ -140,9 +173,44 @@ class Parse:
         text = str(self.tree)
         if len(text) > _MAX_REPR_LENGTH:
             text = text[: _MAX_REPR_LENGTH - 3] + "..."
-        return (
-            f"Parse({text!r}, status={self.status!r}, log_probability={self.log_probability:.6g})"
-        )
+        probability = "None" if self.log_probability is None else f"{self.log_probability:.6g}"
+        return f"Parse({text!r}, status={self.status!r}, log_probability={probability})"
+
+
+class TextParse(NamedTuple):
+    """A sentence of running text with its parse.
+
+    ``sentence``: its text, its tokens, and their offsets in the running text.
+    ``parse``: its parse. Word i of the tree is token i of the sentence.
+
+    >>> from lpcfg import Parser
+    >>> parsed = next(Parser.load("english").parse_text("(She saw it.)"))
+    >>> parsed.tokens[0], parsed.tree.words()[0]
+    (Token(text='(', start=0, end=1), '-LRB-')
+    """
+
+    sentence: TextSentence
+    parse: Parse
+
+    @property
+    def tree(self) -> Tree:
+        """The best tree."""
+        return self.parse.tree
+
+    @property
+    def start(self) -> int:
+        """The offset of the sentence in the text."""
+        return self.sentence.start
+
+    @property
+    def end(self) -> int:
+        """The offset of the character after the sentence."""
+        return self.sentence.end
+
+    @property
+    def tokens(self) -> tuple[Token, ...]:
+        """The tokens with their offsets."""
+        return self.sentence.tokens
 
 
 def tree_from_spans(spans: Sequence[tuple[str, int, int]], words: Sequence[str]) -> Tree:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice, repeat
+from itertools import repeat
 from os import PathLike
 from typing import Any, Unpack
 
@@ -12,27 +13,33 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg import _core
+from lpcfg._batches import batches
 from lpcfg._options import check_positive
 from lpcfg._threads import thread_count
 from lpcfg.errors import InputError
 from lpcfg.grammar.backbone import check_same_backbone
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.parsing._sentences import Sentence, Tags, check_sentences, encode_sentences
-from lpcfg.parsing.base import BATCH, BaseParser
+from lpcfg.parsing.base import BATCH, BaseParser, limited_batch
 from lpcfg.parsing.marginals import MarginalTable, marginal_table
 from lpcfg.parsing.options import (
     COMBINATIONS,
     DECODERS,
+    MAX_LENGTH,
     MEMORY,
     ParserOptions,
     Pruning,
     check_choice,
     check_memory,
+    check_timeout,
     checked_pruning,
 )
 from lpcfg.parsing.parse import STATUSES, Parse, tree_from_spans
 
 __all__ = ["Parser"]
+
+#: As large a number as the core takes.
+_NO_LIMIT = (1 << 63) - 1
 
 
 class Parser(BaseParser):
@@ -67,7 +74,16 @@ class Parser(BaseParser):
         accurate.
     memory : int
         The largest number of bytes for the charts of one sentence, by default a gigabyte. If they
-        would take more, more is pruned; a sentence that is still too long is parsed in parts.
+        would take more, more is pruned; a sentence that is still too long is parsed in parts. Lists
+        of candidates that would take more than a quarter of it are shorter than requested.
+    max_length : int or None
+        The largest number of words that are parsed as a whole (default 200), or None for no limit.
+        Longer sentences are split at punctuation, and the trees of the parts are joined under a
+        root. Parsing time grows with the cube of this number.
+    timeout : float or None
+        The number of seconds for a sentence, or None (default) for no limit. When the time is up,
+        the result is the best tree of what has been computed, or else a tree of short fragments,
+        and its status is ``timeout``. Results then depend on the speed of the machine.
     n_jobs : int
         The number of threads, from 1 to 1024, or -1 (default) for one on each core. The result does
         not depend on it.
@@ -91,11 +107,16 @@ class Parser(BaseParser):
         combine: str = "posteriors",
         prune: Pruning | float | None = Pruning(),  # noqa: B008 - an immutable default
         memory: int = MEMORY,
+        max_length: int | None = MAX_LENGTH,
+        timeout: float | None = None,
         n_jobs: int = -1,
     ) -> None:
         check_choice("decoder", decoder, DECODERS)
         check_choice("combine", combine, COMBINATIONS)
         check_memory(memory)
+        if max_length is not None:
+            check_positive("max_length", max_length)
+        check_timeout(timeout)
         prune = checked_pruning(prune)
         if isinstance(grammars, Grammar):
             grammars = (grammars,)
@@ -113,6 +134,8 @@ class Parser(BaseParser):
         self.combine = combine
         self.prune = prune
         self.memory = memory
+        self.max_length = max_length
+        self.timeout = timeout
         self.n_jobs = n_jobs
         self._core = self._build_core()
 
@@ -131,6 +154,8 @@ class Parser(BaseParser):
         path: str | PathLike[str],
         *,
         memory: int = MEMORY,
+        max_length: int | None = MAX_LENGTH,
+        timeout: float | None = None,
         n_jobs: int = -1,
         **options: Unpack[ParserOptions],
     ) -> BaseParser:
@@ -139,8 +164,9 @@ class Parser(BaseParser):
         ``path``: ``"english"`` for the embedded English model, a model file, a folder of model
         files, or the folder of an ensemble or a reranker. Grammars in a folder that have the same
         backbone make one parser, others an ensemble.
-        ``memory``, ``n_jobs`` and the other ``options`` are as for :class:`Parser`. The other
-        options of ensembles and rerankers are stored with them and cannot be changed here.
+        ``memory``, ``max_length``, ``timeout``, ``n_jobs`` and the other ``options`` are as for
+        :class:`Parser`; several parsers share the time of a sentence. The other options of
+        ensembles and rerankers are stored with them and cannot be changed here.
 
         >>> print(Parser.load("english").parse(words="The dog saw him .".split()))
         (ROOT (S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (PRP him))) (. .)))
@@ -148,7 +174,14 @@ class Parser(BaseParser):
         # The modules of ensembles import this one.
         from lpcfg.parsing._load import load_parser
 
-        return load_parser(path, memory=memory, n_jobs=n_jobs, **options)
+        return load_parser(
+            path,
+            memory=memory,
+            max_length=max_length,
+            timeout=timeout,
+            n_jobs=n_jobs,
+            **options,
+        )
 
     def __getstate__(self) -> dict[str, Any]:
         # The core is built again from the grammars.
@@ -194,30 +227,30 @@ class Parser(BaseParser):
         """
         check_positive("candidates", candidates)
         check_positive("batch_size", batch_size)
-        return self._batches(check_sentences(tags, words), candidates, marginals, batch_size)
-
-    def _batches(
-        self, sentences: Iterator[Sentence], candidates: int, marginals: bool, size: int
-    ) -> Iterator[Parse]:
-        done = 0
-        while batch := list(islice(sentences, size)):
-            yield from self._analyze(batch, candidates, marginals=marginals, done=done)
-            done += len(batch)
+        sentences = check_sentences(tags, words, self.grammar.tag_ids)
+        return (
+            parse
+            for batch in batches(sentences, limited_batch(batch_size, candidates))
+            for parse in self._analyze(batch, candidates, marginals=marginals)
+        )
 
     def _analyze(
-        self, sentences: list[Sentence], candidates: int, *, marginals: bool, done: int
+        self, sentences: list[Sentence], candidates: int, *, marginals: bool
     ) -> Iterator[Parse]:
-        """Parse a batch in one call of the core, after ``done`` other sentences."""
-        encoded = encode_sentences(self.grammar, sentences, done)
+        """Parse a batch in one call of the core."""
+        encoded = encode_sentences(self.grammar, sentences)
         columns = self._core.analyze(
             encoded.offsets,
             encoded.words,
             encoded.tags,
+            breaks=encoded.breaks,
             decoder=self.decoder,
             combine=self.combine,
             coarse_threshold=self.prune.coarse,
             threshold=self.prune.fine,
             memory=self.memory,
+            max_length=self.max_length or _NO_LIMIT,
+            timeout=self.timeout,
             candidates=candidates,
             marginals=marginals,
             spellings=encoded.spellings,
@@ -232,7 +265,7 @@ class Parser(BaseParser):
         tables: Iterable[MarginalTable | None],
     ) -> Iterator[Parse]:
         """The parses of a batch from the columns of the core."""
-        labels = self.grammar.labels
+        labels = [label for label, _ in self.grammar.node_labels]
         spans = list(
             zip(
                 [labels[label] for label in columns["span_labels"].tolist()],
@@ -244,9 +277,9 @@ class Parser(BaseParser):
         probabilities = columns["span_probabilities"].tolist()
         span_offsets = columns["span_offsets"].tolist()
         tree_offsets = columns["tree_offsets"].tolist()
-        tree_log_probabilities = columns["tree_log_probabilities"].tolist()
+        tree_log_probabilities = _finite_or_none(columns["tree_log_probabilities"])
         statuses = columns["statuses"].tolist()
-        log_probabilities = columns["log_probabilities"].tolist()
+        log_probabilities = _finite_or_none(columns["log_probabilities"])
         conditional = self.grammar.crf_weights is not None
         for row, (sentence, table) in enumerate(zip(sentences, tables, strict=False)):
             tokens = sentence.tokens
@@ -273,10 +306,17 @@ class Parser(BaseParser):
 
     def _marginal_tables(self, columns: Mapping[str, NDArray[Any]]) -> list[MarginalTable]:
         """The table of each sentence of a batch."""
+        labels, preterminals = zip(*self.grammar.node_labels, strict=True)
         table = marginal_table(
             columns["marginal_starts"],
             columns["marginal_ends"],
-            np.array(self.grammar.labels)[columns["marginal_labels"]],
+            np.array(labels)[columns["marginal_labels"]],
             columns["marginal_probabilities"],
+            np.array(preterminals)[columns["marginal_labels"]],
         )
         return np.split(table, columns["marginal_offsets"][1:-1])
+
+
+def _finite_or_none(logarithms: NDArray[np.float64]) -> list[float | None]:
+    """The logarithms of probabilities; None for a probability of zero."""
+    return [value if math.isfinite(value) else None for value in logarithms.tolist()]

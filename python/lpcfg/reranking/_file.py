@@ -21,6 +21,9 @@ from lpcfg.reranking.reranker import Reranker
 
 __all__ = ["RERANKER_FORMAT"]
 
+#: The largest absolute value of a weight: more than training gives, and sums cannot overflow.
+_MAX_WEIGHT = 1e12
+
 #: The parameters that are stored with a reranker, besides the pruning thresholds.
 _OPTIONS = ("candidates", "folds", "penalty", "min_count", "iterations", "decoder")
 
@@ -49,7 +52,7 @@ def _write(reranker: Reranker, folder: Path) -> tuple[Arrays, Document]:
 def _read(file: ModelFile, document: Document, resources: Resources) -> Reranker:
     stored = document["options"]
     if unknown := stored.keys() - {*_OPTIONS, "prune"}:
-        raise InputError(f"unknown options: {', '.join(sorted(unknown))}")
+        raise InputError(f"unknown options: {', '.join(sorted(unknown))}", argument="options")
     stored["prune"] = build_options(Pruning, stored.get("prune", {}))
     reranker = Reranker(**stored, **resources)
     reranker.check()
@@ -73,8 +76,11 @@ def _read_model(file: ModelFile) -> RerankerModel:
         raise ModelFileError("the keys do not ascend", path=file.path)
     weights = file.array("weights", np.float32, (len(keys),))
     score_weights = file.array("score_weights", np.float64, (None,))
-    if not (np.isfinite(weights).all() and np.isfinite(score_weights).all()):
-        raise ModelFileError("the weights must be finite", path=file.path)
+    # Comparisons with NaN are false.
+    if not all(np.all(np.abs(array) <= _MAX_WEIGHT) for array in (weights, score_weights)):
+        raise ModelFileError(
+            f"the weights must be finite and at most {_MAX_WEIGHT:g}", path=file.path
+        )
     return RerankerModel(score_weights, keys, weights)
 
 

@@ -39,7 +39,10 @@ class KBestLists:
     def __post_init__(self) -> None:
         sizes = np.diff(self.offsets)
         if not len(sizes) or sizes.min() < 1:
-            raise InputError("there must be sentences, and each must have at least one candidate")
+            raise InputError(
+                "there must be sentences, and each must have at least one candidate",
+                argument="offsets",
+            )
         if not np.isfinite(self.gains).all():
             raise InputError("gains must be finite", argument="gains")
 

@@ -92,12 +92,22 @@ class RerankerSamples:
         self.scores += [candidates.scores for candidates, _ in differing]
         self.brackets += [counts for _, brackets in differing for counts in brackets]
 
+    def extend(self, others: RerankerSamples) -> None:
+        """Add the sentences of other samples after these."""
+        self.sentence_sizes += others.sentence_sizes
+        self.rows += others.rows
+        self.sentence_keys += others.sentence_keys
+        self.scores += others.scores
+        self.brackets += others.brackets
+        self.one_best = self.one_best + others.one_best
+
     def fit(self, penalty: float, min_count: int, iterations: int) -> RerankerModel:
         """Fit a model to the features in which the candidates of ``min_count`` sentences differ."""
         if not self.rows:
             raise InputError(
                 "there is no sentence whose candidates differ in F1, so a reranker cannot be "
-                "trained; use more trees, or more candidates"
+                "trained; use more trees, or more candidates",
+                argument="trees",
             )
         keys, sentences = np.unique(np.concatenate(self.sentence_keys), return_counts=True)
         keys = keys[sentences >= min_count]

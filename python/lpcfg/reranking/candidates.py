@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,11 +16,12 @@ from lpcfg.evaluation.scores import evaluate
 from lpcfg.evaluation.strict import compare_strictly
 from lpcfg.parsing.marginals import (
     MarginalTable,
+    NodeSpan,
     mean_marginals,
     span_probabilities,
     tree_marginals,
 )
-from lpcfg.parsing.member_parses import MemberParses
+from lpcfg.parsing.member_parses import MemberParses, log_posteriors
 from lpcfg.parsing.parse import Parse
 from lpcfg.treebank.tree import Tree
 
@@ -47,8 +47,9 @@ class Candidates:
 
     trees: tuple[Tree, ...]
     """The candidates, each of them once."""
-    log_probabilities: tuple[float, ...]
-    """The log probability of each tree according to the first parser that proposed it."""
+    log_posteriors: tuple[float | None, ...]
+    """The log probability of each tree given the sentence, according to the first parser that gives
+    it one."""
     scores: NDArray[np.float64]
     """A row for each tree, with the columns :data:`SCORES` for one parser after another."""
     parses: tuple[Parse, ...]
@@ -74,11 +75,15 @@ class Candidates:
         members = MemberParses(self.parses, [1.0] * len(self.parses))
         probabilities = np.exp(scores - scores.max())
         order = np.argsort(-scores, kind="stable")[:count].tolist()
+        ranked = [
+            (self.trees[index], members.log_probability(self.log_posteriors[index]))
+            for index in order
+        ]
         return Parse.from_candidates(
-            [(self.trees[index], self.log_probabilities[index]) for index in order],
+            ranked,
             mean_marginals([tree_marginals(tree) for tree in self.trees], probabilities),
-            status=members.status,
-            sentence_log_probability=members.sentence_log_probability(),
+            status=members.status(*ranked[0], proposed=True),
+            sentence_log_probability=members.sentence_log_probability,
             conditional=members.conditional,
         )
 
@@ -106,44 +111,41 @@ def merge_candidates(parses: Sequence[Parse], whole: Sequence[Parse] | None = No
     >>> merge_candidates([parse]).scores[:, SCORES.index("log posterior")].round(3)
     array([-0.405, -1.099])
     """
-    log_probabilities: dict[Tree, float] = {}
-    for parse in parses:
-        for tree, log_probability in parse.candidates:
-            log_probabilities.setdefault(tree, log_probability)
-    trees = tuple(log_probabilities)
-    spans = [tree.spans() for tree in trees]
-    tags = [[(tag, i, i + 1) for i, tag in enumerate(tree.tags())] for tree in trees]
+    posteriors = log_posteriors(parses)
+    trees = tuple(posteriors)
+    spans = [[(*span, False) for span in tree.spans()] for tree in trees]
+    tags = [[(tag, i, i + 1, True) for i, tag in enumerate(tree.tags())] for tree in trees]
     scores = [_scores(parse, trees, spans, tags) for parse in parses]
     return Candidates(
         trees,
-        tuple(log_probabilities.values()),
+        tuple(posteriors.values()),
         np.concatenate(scores, axis=1),
         tuple(parses if whole is None else whole),
     )
 
 
-_Span = tuple[str, int, int]
-
-
 def _marginals(parse: Parse) -> MarginalTable:
     if parse.marginals is None:
-        raise InputError("parses must have marginals: call analyze_many with marginals=True")
+        raise InputError(
+            "parses must have marginals: call analyze_many with marginals=True", argument="parses"
+        )
     return parse.marginals
 
 
 def _scores(
     parse: Parse,
     trees: Sequence[Tree],
-    spans: Sequence[Sequence[_Span]],
-    tags: Sequence[Sequence[_Span]],
+    spans: Sequence[Sequence[NodeSpan]],
+    tags: Sequence[Sequence[NodeSpan]],
 ) -> NDArray[np.float64]:
     """The :data:`SCORES` of one parser for each tree."""
     table = span_probabilities(_marginals(parse))
     ranks = {tree: rank for rank, (tree, _) in enumerate(parse.candidates)}
-    logs = [log_probability for _, log_probability in parse.candidates]
-    # Fragments have the probability zero, and so have trees that no member of an ensemble proposes.
-    lowest = min(filter(math.isfinite, logs), default=parse.sentence_log_probability)
-    logs = [max(log_probability, lowest) for log_probability in logs]
+    # Fragments have no probability, and neither have trees that no member of an ensemble proposes.
+    sentence = parse.sentence_log_probability or 0.0
+    known = [own - sentence for _, own in parse.candidates if own is not None]
+    lowest = min(known, default=0.0)
+    logs = [lowest if own is None else own - sentence for _, own in parse.candidates]
     expected = sum(table.values()) - len(tags[0])
     rows = np.empty((len(trees), len(SCORES)))
     for row, tree in enumerate(trees):
@@ -151,14 +153,14 @@ def _scores(
         preterminals = np.array([table.get(span, 0.0) for span in tags[row]])
         rank = ranks.get(tree)
         rows[row] = (
-            (lowest if rank is None else logs[rank]) - parse.sentence_log_probability,
+            lowest if rank is None else logs[rank],
             rank is not None,
             np.log1p(len(logs) if rank is None else rank),
             2 * phrases.sum() / max(len(phrases) + expected, 1.0),
             np.log(np.maximum(phrases, _MIN_PROBABILITY)).sum(),
             np.log(np.maximum(preterminals, _MIN_PROBABILITY)).sum(),
         )
-    return np.nan_to_num(rows, posinf=0.0, neginf=0.0)
+    return rows
 
 
 def candidate_brackets(trees: Iterable[Tree], gold: Tree) -> list[BracketCounts]:

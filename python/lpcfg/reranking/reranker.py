@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import copy
-import itertools
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from typing import Self
+from typing import Self, Unpack
 
+from lpcfg._batches import batches
 from lpcfg._options import check_positive
 from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
 from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import examine, save
+from lpcfg.io.formats import Resources
 from lpcfg.parsing.base import BATCH, BaseParser, Tags
 from lpcfg.parsing.ensemble import Ensemble, joint_parser
 from lpcfg.parsing.member_parses import analyze_with_each
-from lpcfg.parsing.options import MEMORY, Pruning
+from lpcfg.parsing.options import MAX_LENGTH, MEMORY, Pruning, timeout_share
 from lpcfg.parsing.parse import Parse
+from lpcfg.reranking._cross_fitting import cross_fitted
 from lpcfg.reranking._model import RerankerModel, RerankerSamples
 from lpcfg.reranking.candidates import Candidates, merge_candidates
 from lpcfg.treebank.inputs import Trees, as_treebank
@@ -41,7 +43,8 @@ class Reranker(BaseParser):
 
     A grammar parses its training trees better than new ones, so :meth:`fit` produces the k-best
     lists for training by cross-fitting (jackknifing): the treebank is divided into folds, and each
-    fold is parsed by grammars that were estimated from the other folds.
+    fold is parsed by grammars that were estimated from the other folds. Inside
+    ``joblib.parallel_config``, folds are jobs of its backend; the reranker is the same.
 
     A fitted reranker has the methods of a :class:`~lpcfg.Parser`.
 
@@ -77,6 +80,10 @@ class Reranker(BaseParser):
     """The pruning thresholds of the parsers; see :class:`~lpcfg.Parser`."""
     memory: int = MEMORY
     """The largest number of bytes for the charts of a sentence; see :class:`~lpcfg.Parser`."""
+    max_length: int | None = MAX_LENGTH
+    """The largest number of words that are parsed as a whole; see :class:`~lpcfg.Parser`."""
+    timeout: float | None = None
+    """The number of seconds for a sentence, which the parsers share; see :class:`~lpcfg.Parser`."""
     n_jobs: int = -1
     """The number of threads; -1 for all cores. Results do not depend on it."""
     progress: Callable[[Iterable[int]], Iterable[int]] = iter
@@ -95,7 +102,7 @@ class Reranker(BaseParser):
         lpcfg.errors.InputError: estimators: a reranker needs at least one
         """
         if not self.estimators:
-            raise InputError("estimators: a reranker needs at least one")
+            raise InputError("a reranker needs at least one", argument="estimators")
         self.check()
         treebank = as_treebank(trees)
         if self.folds > len(treebank):
@@ -103,26 +110,43 @@ class Reranker(BaseParser):
                 f"folds must be at most the number of trees, {len(treebank)}, not {self.folds}",
                 argument="folds",
             )
-        trees = treebank.trees()
         grammars = self._estimate(treebank)
         # Grammars share a chart in a fold only if they also do so in the end.
         classes = [backbone_classes(group) for group in grammars]
         samples = RerankerSamples()
-        for fold in self.progress(range(self.folds)):
-            start, end = (len(trees) * bound // self.folds for bound in (fold, fold + 1))
-            others = Treebank.from_trees(
-                trees[:start] + trees[end:],
-                cleaning=treebank.cleaning or False,
-                transform=treebank.transform,
-            )
-            self._use(self._estimate(others), classes)
-            for first in range(start, end, BATCH):
-                gold = trees[first : min(first + BATCH, end)]
-                proposed = self.propose(words=[tree.words() for tree in gold])
-                samples.add(list(proposed), gold, self.n_jobs)
+        for fold in cross_fitted(self, treebank, classes):
+            samples.extend(fold)
         self.model_ = samples.fit(self.penalty, self.min_count, self.iterations)
         self._use(grammars, classes)
         return self
+
+    def fold_samples(
+        self, treebank: Treebank, classes: Sequence[Sequence[Sequence[int]]], fold: int
+    ) -> RerankerSamples:
+        """Training data from one fold, with grammars of the others, which this reranker then has.
+
+        ``classes``: for each parser, the groups of its grammars that share a chart.
+
+        >>> import copy
+        >>> from lpcfg import Tree
+        >>> treebank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
+        >>> copy.copy(reranker).fold_samples(treebank, [[[0]]], 0).one_best.gold
+        0
+        """
+        trees = treebank.trees()
+        start, end = (len(trees) * bound // self.folds for bound in (fold, fold + 1))
+        others = Treebank.from_trees(
+            trees[:start] + trees[end:],
+            cleaning=treebank.cleaning or False,
+            transform=treebank.transform,
+        )
+        self._use(self._estimate(others), classes)
+        samples = RerankerSamples()
+        for first in range(start, end, BATCH):
+            gold = trees[first : min(first + BATCH, end)]
+            proposed = self.propose(words=[tree.words() for tree in gold])
+            samples.add(list(proposed), gold, self.n_jobs)
+        return samples
 
     def check(self) -> None:
         """Raise an error for a parameter that is out of its range.
@@ -163,6 +187,8 @@ class Reranker(BaseParser):
                 decoder=self.decoder,
                 prune=self.prune,
                 memory=self.memory,
+                max_length=self.max_length,
+                timeout=timeout_share(self.timeout, len(grammars)),
                 n_jobs=self.n_jobs,
             )
             for group, group_classes in zip(grammars, classes, strict=True)
@@ -192,6 +218,14 @@ class Reranker(BaseParser):
         [',', '.', 'CC']
         """
         return frozenset().union(*(parser.tags for parser in self.parsers_))
+
+    def check_tags(self, tags: Tags) -> None:
+        """Raise an :class:`~lpcfg.errors.InputError` for a tag that some parser does not have.
+
+        >>> reranker.check_tags(["DT", "NN"])
+        """
+        for parser in self.parsers_:
+            parser.check_tags(tags)
 
     def propose(
         self,
@@ -250,7 +284,7 @@ class Reranker(BaseParser):
     def _choose(
         self, proposed: Iterator[Candidates], candidates: int, batch_size: int
     ) -> Iterator[Parse]:
-        while batch := list(itertools.islice(proposed, batch_size)):
+        for batch in batches(proposed, batch_size):
             scores = self.model_.scores(batch, self.n_jobs)
             for merged, row in zip(batch, scores, strict=True):
                 yield merged.parse(row, candidates)
@@ -279,8 +313,10 @@ class Reranker(BaseParser):
         save(self, folder)
 
     @classmethod
-    def load(cls, folder: str | PathLike[str], *, memory: int = MEMORY, n_jobs: int = -1) -> Self:
+    def load(cls, folder: str | PathLike[str], **resources: Unpack[Resources]) -> Self:
         """Load a reranker that :meth:`save` wrote.
+
+        ``resources``: ``memory``, ``max_length``, ``timeout`` and ``n_jobs``.
 
         >>> Reranker.load("missing")
         Traceback (most recent call last):
@@ -288,5 +324,5 @@ class Reranker(BaseParser):
         """
         stored = examine(folder)
         stored.expect("reranker")
-        reranker: Self = stored.load(memory=memory, n_jobs=n_jobs)
+        reranker: Self = stored.load(**resources)
         return reranker

@@ -10,11 +10,14 @@ from sklearn.utils.validation import check_is_fitted
 from lpcfg.errors import InputError
 from lpcfg.io.formats import Arrays, Document, FileFormat
 from lpcfg.io.model_file import ModelFile, pack_strings, unpack_strings
-from lpcfg.sequence._symbols import Item, Unknown
+from lpcfg.sequence._symbols import Item, SymbolTable, Unknown
 from lpcfg.sequence.hmm import HMM
 from lpcfg.sequence.spectral_hmm import ObservableOperators, SpectralHMM
 
 __all__ = ["HMM_FORMAT", "SPECTRAL_HMM_FORMAT"]
+
+#: The largest absolute value of an operator: more than learning gives, and sums cannot overflow.
+_MAX_VALUE = 1e12
 
 _HMM_OPTIONS = {"unknown": str, "decoder": str, "count_transitions": bool}
 
@@ -50,15 +53,20 @@ def _pack_spectral_hmm(hmm: SpectralHMM) -> tuple[Arrays, Document]:
 
 
 def _unpack_spectral_hmm(file: ModelFile, document: Document) -> SpectralHMM:
-    symbols = _unpack_items(file, "symbols")
+    symbols = SymbolTable(_unpack_items(file, "symbols")).symbols
     start = file.array("start", np.float64, (None,))
     states = len(start)
     operators = file.array("operators", np.float64, (len(symbols), states, states))
     end = file.array("end", np.float64, (states,))
-    if not all(np.isfinite(array).all() for array in (start, operators, end)):
-        raise InputError("operators must be finite numbers")
+    # NaN is not in the range either.
+    if not all(np.all(np.abs(array) <= _MAX_VALUE) for array in (start, operators, end)):
+        raise InputError(
+            f"operators must be finite numbers of at most {_MAX_VALUE:g}", argument="operators"
+        )
     if document["unknown"] not in get_args(Unknown):
-        raise InputError(f"unknown must be one of {', '.join(get_args(Unknown))}")
+        raise InputError(
+            f"unknown must be one of {', '.join(get_args(Unknown))}", argument="unknown"
+        )
     hmm = SpectralHMM(n_states=states, unknown=document["unknown"])
     hmm.operators_ = ObservableOperators(start, operators, end)
     hmm.symbols_ = symbols

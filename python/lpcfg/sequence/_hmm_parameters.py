@@ -87,12 +87,14 @@ class HMMParameters:
             if not np.all(getattr(self, name) >= 0):
                 raise InputError(f"{name} must have no negative numbers", argument=name)
         ends = 0.0 if self.ends is None else self.ends
-        leaving = self.transitions.sum(axis=1) + ends
-        sums = {
-            "initial": self.initial.sum(),
-            "transitions" if self.ends is None else "transitions and ends": leaving,
-            "emissions": self.emissions.sum(axis=1),
-        }
+        # A sum that overflows is not 1 either.
+        with np.errstate(over="ignore"):
+            leaving = self.transitions.sum(axis=1) + ends
+            sums = {
+                "initial": self.initial.sum(),
+                "transitions" if self.ends is None else "transitions and ends": leaving,
+                "emissions": self.emissions.sum(axis=1),
+            }
         for name, sum_ in sums.items():
             wrong = np.atleast_1d(sum_)[np.abs(np.atleast_1d(sum_) - 1) > _ROUNDING]
             if len(wrong):

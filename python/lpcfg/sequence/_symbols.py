@@ -46,10 +46,11 @@ class FlatSequences:
         for number, sequence in enumerate(sequences, start=1):
             if isinstance(sequence, str) or not isinstance(sequence, Sequence | np.ndarray):
                 raise InputError(
-                    f"{name} {number} must be a list of strings or numbers, not {sequence!r:.60}"
+                    f"{name} {number} must be a list of strings or numbers, not {sequence!r:.60}",
+                    argument=name,
                 )
             if len(sequence) == 0:
-                raise InputError(f"{name} {number} is empty; leave it out")
+                raise InputError(f"{name} {number} is empty; leave it out", argument=name)
             items += sequence.tolist() if isinstance(sequence, np.ndarray) else sequence
             offsets.append(len(items))
         return cls(items, np.array(offsets, dtype=np.int64))
@@ -67,14 +68,17 @@ class FlatSequences:
 
         >>> FlatSequences.of([["a", "b"]]).check_lengths(FlatSequences.of([["A"]], "states"))
         Traceback (most recent call last):
-        lpcfg.errors.InputError: sequence 1 has 2 symbols but 1 states
+        lpcfg.errors.InputError: states: sequence 1 has 2 symbols but 1 states
         """
         lengths, numbers = np.diff(self.offsets), np.diff(states.offsets)
         if len(lengths) != len(numbers):
-            raise InputError(f"{len(lengths)} sequences, but the states of {len(numbers)}")
+            raise InputError(
+                f"{len(lengths)} sequences, but the states of {len(numbers)}", argument="states"
+            )
         for row in np.flatnonzero(lengths != numbers).tolist():
             raise InputError(
-                f"sequence {row + 1} has {lengths[row]} symbols but {numbers[row]} states"
+                f"sequence {row + 1} has {lengths[row]} symbols but {numbers[row]} states",
+                argument="states",
             )
 
     def position(self, item: int) -> str:
@@ -105,7 +109,7 @@ class SymbolTable:
                 f"symbols must be all strings or all integers, not {names}", argument="symbols"
             )
         if len(self.ids) < len(self.symbols):
-            raise InputError("a symbol is in the vocabulary more than once")
+            raise InputError("a symbol is in the vocabulary more than once", argument="symbols")
 
     @classmethod
     def learn(cls, sequences: FlatSequences) -> SymbolTable:
@@ -125,7 +129,7 @@ class SymbolTable:
         ('z', 'a')
         """
         if not sequences.items:
-            raise InputError("there are no sequences to learn from")
+            raise InputError("there are no sequences to learn from", argument="sequences")
         return cls.learn(sequences) if vocabulary is None else cls(tuple(vocabulary))
 
     @cached_property

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lpcfg import _core
+from lpcfg._options import check_positive
 from lpcfg._threads import thread_count
 from lpcfg.errors import InputError
 from lpcfg.grammar.grammar import Grammar
@@ -23,6 +24,9 @@ from lpcfg.sequence._hmm_parameters import HMMParameters, count_states
 from lpcfg.sequence._symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
 
 __all__ = ["HMM"]
+
+#: The largest pseudocount: sums of counts are exact.
+_MAX_COUNT = 1e15
 
 
 @dataclass(eq=False, repr=False)
@@ -169,20 +173,15 @@ class HMM(HMMInference):
 
         >>> HMM(n_states=0).check_options()
         Traceback (most recent call last):
-        lpcfg.errors.InputError: n_states must be at least 1, not 0
+        lpcfg.errors.InputError: n_states: must be an integer from 1 to 1000000000, not 0
         """
-        if self.n_states is not None and self.n_states < 1:
-            raise InputError(
-                f"n_states must be at least 1, not {self.n_states}", argument="n_states"
-            )
+        if self.n_states is not None:
+            check_positive("n_states", self.n_states)
         for name in ("n_init", "max_iter"):
-            if getattr(self, name) < 1:
-                raise InputError(
-                    f"{name} must be at least 1, not {getattr(self, name)}", argument=name
-                )
-        if not self.pseudocount >= 0:
+            check_positive(name, getattr(self, name))
+        if not 0 <= self.pseudocount <= _MAX_COUNT:
             raise InputError(
-                f"pseudocount must not be negative, but is {self.pseudocount}",
+                f"pseudocount must be from 0 to {_MAX_COUNT:g}, but is {self.pseudocount}",
                 argument="pseudocount",
             )
         for name, choices in (("unknown", get_args(Unknown)), ("decoder", get_args(Decoder))):
@@ -228,7 +227,8 @@ class HMM(HMMInference):
         table = SymbolTable.learn(states)
         if self.n_states not in (None, len(table.symbols)):
             raise InputError(
-                f"n_states is {self.n_states}, but there are {len(table.symbols)} states"
+                f"n_states is {self.n_states}, but there are {len(table.symbols)} states",
+                argument="n_states",
             )
         self.states_ = table.symbols
         self.parameters_ = HMMParameters.from_counts(

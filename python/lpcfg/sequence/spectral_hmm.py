@@ -18,6 +18,7 @@ from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.validation import check_is_fitted
 
 from lpcfg._columns import distinct_rows
+from lpcfg._options import check_positive
 from lpcfg._threads import one_thread
 from lpcfg.errors import InputError
 from lpcfg.io import load, save
@@ -58,7 +59,9 @@ class Triples:
         inner[np.maximum(ends - 2, offsets[:-1])] = False
         first = np.flatnonzero(inner)
         if len(first) == 0:
-            raise InputError("no sequence has three symbols, which spectral learning needs")
+            raise InputError(
+                "no sequence has three symbols, which spectral learning needs", argument="sequences"
+            )
         rows, _, count = distinct_rows(symbols[first], symbols[first + 1], symbols[first + 2])
         return cls(np.stack(rows, axis=1), count / count.sum())
 
@@ -216,10 +219,7 @@ class SpectralHMM(BaseEstimator):  # type: ignore[misc]
         >>> SpectralHMM(n_states=1).fit([["a", "b", "a"]]).symbols_
         ('a', 'b')
         """
-        if self.n_states < 1:
-            raise InputError(
-                f"n_states must be at least 1, not {self.n_states}", argument="n_states"
-            )
+        check_positive("n_states", self.n_states)
         flat = FlatSequences.of(sequences)
         table = SymbolTable.chosen(None, flat)
         symbols = table.encode(flat)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from itertools import islice
 from os import PathLike
 from typing import Any, Self
 
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg import _core
+from lpcfg._batches import batches
 from lpcfg._columns import distinct_rows
 from lpcfg._options import check_positive
 from lpcfg._threads import thread_count
@@ -23,6 +23,7 @@ from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.word_table import initial_words
 from lpcfg.sequence._symbols import FlatSequences
 from lpcfg.treebank.cleaning import Cleaning
+from lpcfg.treebank.escaping import escape_brackets
 from lpcfg.treebank.inputs import Trees, as_treebank
 from lpcfg.treebank.symbol import Symbol
 
@@ -36,6 +37,9 @@ _MAX_TAGS = 400
 
 #: The parameters that are prior counts.
 SMOOTHING = ("trigram_smoothing", "bigram_smoothing")
+
+#: The largest count: more than any treebank has words, and sums of counts are exact.
+_MAX_COUNT = 1e15
 
 
 @dataclass
@@ -90,7 +94,8 @@ class Tagger:
         if len(self.tags_) > _MAX_TAGS:
             raise InputError(
                 f"{len(self.tags_)} tags are more than the {_MAX_TAGS} that a tagger can have; "
-                "simplify them first"
+                "simplify them first",
+                argument="trees",
             )
         ids = {tag: number for number, tag in enumerate(self.tags_)}
         tags = np.array([ids.get(name, 0) for name in names])[treebank.symbol[leaves]]
@@ -115,15 +120,18 @@ class Tagger:
         >>> tagger.trigram_smoothing = 0.0
         >>> tagger.build_tables()
         Traceback (most recent call last):
-        lpcfg.errors.InputError: trigram_smoothing must be above 0, not 0.0
+        lpcfg.errors.InputError: trigram_smoothing must be above 0 and at most 1e+15, not 0.0
         """
         for name in SMOOTHING:
-            if not getattr(self, name) > 0:
+            if not 0 < getattr(self, name) <= _MAX_COUNT:
                 raise InputError(
-                    f"{name} must be above 0, not {getattr(self, name)}", argument=name
+                    f"{name} must be above 0 and at most {_MAX_COUNT:g}, not {getattr(self, name)}",
+                    argument=name,
                 )
-        if not np.all(self.counts_ > 0):
-            raise InputError("counts must be above 0")
+        if not np.all((self.counts_ > 0) & (self.counts_ <= _MAX_COUNT)):
+            raise InputError(
+                f"counts must be above 0 and at most {_MAX_COUNT:g}", argument="counts"
+            )
         size = len(self.tags_) + 1
         counts = np.zeros((size, size, size))
         counts[tuple(self.trigrams_.T)] = self.counts_
@@ -192,12 +200,11 @@ class Tagger:
         self, sentences: Iterable[Sequence[str]], batch_size: int
     ) -> Iterator[tuple[list[str], list[float]]]:
         check_positive("batch_size", batch_size)
-        rest = iter(sentences)
-        while batch := list(islice(rest, batch_size)):
+        for batch in batches(sentences, batch_size):
             flat, encoded = self._encode(batch)
             best, posteriors = encoded.best_tags(self._tables)
-            batches = zip(flat.split(best), flat.split(posteriors), strict=True)
-            for numbers, probabilities in batches:
+            results = zip(flat.split(best), flat.split(posteriors), strict=True)
+            for numbers, probabilities in results:
                 yield [self.tags_[number] for number in numbers.tolist()], probabilities.tolist()
 
     def posteriors(self, words: Sequence[str]) -> NDArray[np.float64]:
@@ -213,7 +220,10 @@ class Tagger:
 
     def _encode(self, sentences: Sequence[Sequence[str]]) -> tuple[FlatSequences, _core.Sequences]:
         flat = FlatSequences.of(sentences, "sentence")
-        ids = np.concatenate([self.lexicon_.encode(words) for words in sentences])
+        # Treebanks, and so the lexicon, have -LRB- and -RRB- for round brackets.
+        ids = np.concatenate(
+            [self.lexicon_.encode([escape_brackets(word) for word in words]) for words in sentences]
+        )
         return flat, _core.Sequences(flat.offsets, ids.astype(np.uint32), thread_count(self.n_jobs))
 
     def save(self, path: str | PathLike[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 
 from lpcfg.treebank._draw_text import count_columns
@@ -19,10 +19,12 @@ _LEVEL = 44
 _GAP = 18
 _MARGIN = 12
 
-_STYLE = (
-    f"text{{font:{_FONT}px sans-serif;text-anchor:middle;fill:#222}}"
-    ".word{font-style:italic;fill:#05a}line{stroke:#888}"
-)
+#: Attributes rather than style rules, which would apply to the whole page around the drawing.
+_ATTRIBUTES = {
+    "label": 'fill="#222"',
+    "word": 'fill="#05a" font-style="italic"',
+    "marked": 'fill="#c00" font-weight="bold"',
+}
 _NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
@@ -45,27 +47,33 @@ class _Item:
         return _MARGIN + self.level * _LEVEL
 
 
-def draw_svg(tree: Tree) -> str:
-    """Draw a tree as an SVG document: labels above, words below.
+def draw_svg(tree: Tree, marked: Collection[int] = ()) -> str:
+    """Draw a tree as an SVG document: labels above, words below, on a white background.
+
+    ``marked``: the numbers in pre-order of the nodes to draw in red.
 
     >>> svg = draw_svg(Tree.from_string("(NP (DT the) (NN rain))"))
     >>> svg.count("<text"), svg.count("<line")
     (5, 4)
     """
-    items = _layout(tree)
+    items = _layout(tree, marked)
     left = min(item.x - item.half_width for item in items) - _MARGIN
     width = max(item.x + item.half_width for item in items) + _MARGIN - left
     height = max(item.y for item in items) + _FONT + _MARGIN
     lines = [line for item in items for line in _lines(item)]
     texts = [
-        f'<text class="{item.kind}" x="{item.x:.1f}" y="{item.y + _FONT - 2}">'
+        f'<text class="{item.kind}" {_ATTRIBUTES[item.kind]} '
+        f'x="{item.x:.1f}" y="{item.y + _FONT - 2}">'
         f"{_escape(item.text)}</text>"
         for item in items
     ]
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height}" '
-        f'viewBox="{left:.1f} 0 {width:.1f} {height}"><style>{_STYLE}</style>'
-        f"{''.join(lines)}{''.join(texts)}</svg>"
+        f'viewBox="{left:.1f} 0 {width:.1f} {height}">'
+        f'<rect x="{left:.1f}" width="{width:.1f}" height="{height}" fill="#fff"/>'
+        f'<g stroke="#888">{"".join(lines)}</g>'
+        f'<g font-family="sans-serif" font-size="{_FONT}" text-anchor="middle">'
+        f"{''.join(texts)}</g></svg>"
     )
 
 
@@ -73,13 +81,13 @@ def _escape(text: str) -> str:
     return html.escape(_NOT_XML.sub("\ufffd", text))
 
 
-def _layout(tree: Tree) -> list[_Item]:
+def _layout(tree: Tree, marked: Collection[int]) -> list[_Item]:
     """Put words side by side, and each label above the middle of its children."""
     items: list[_Item] = []
     pending: list[_Item] = []
     # From the last node in pre-order to the first: children before parents, words from the right.
     edge = 0.0
-    for node, level in reversed(list(_levels(tree))):
+    for number, (node, level) in reversed(list(enumerate(_levels(tree)))):
         below = [pending.pop() for _ in node.children]
         if below:
             x = (below[0].x + below[-1].x) / 2
@@ -90,7 +98,8 @@ def _layout(tree: Tree) -> list[_Item]:
         if node.word is not None:
             below = [_Item(node.word, "word", x, level + 1, [])]
             items += below
-        pending.append(_Item(node.label, "label", x, level, below))
+        kind = "marked" if number in marked else "label"
+        pending.append(_Item(node.label, kind, x, level, below))
         items.append(pending[-1])
     return items
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 
@@ -11,6 +12,9 @@ __all__ = ["count_columns", "draw_text"]
 
 _GAP = 2
 """Columns between neighbouring subtrees."""
+
+_NOT_SHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
+"""Characters that would break lines, control the terminal, or cannot be encoded."""
 
 
 def draw_text(tree: Tree, width: int) -> str:
@@ -36,13 +40,17 @@ def _indented(tree: Tree) -> str:
     stack = [(tree, "", "")]
     while stack:
         node, lead, below = stack.pop()
-        word = "" if node.word is None else f" {node.word}"
-        lines.append(f"{lead}{node.label}{word}")
+        word = "" if node.word is None else f" {_shown(node.word)}"
+        lines.append(f"{lead}{_shown(node.label)}{word}")
         last = len(node.children) - 1
         branches = [("└─ ", "   ") if i == last else ("├─ ", "│  ") for i in range(last + 1)]
         for child, (branch, indent) in reversed(list(zip(node.children, branches, strict=True))):
             stack.append((child, below + branch, below + indent))
     return "\n".join(lines)
+
+
+def _shown(token: str) -> str:
+    return _NOT_SHOWN.sub("\ufffd", token)
 
 
 @dataclass(slots=True)
@@ -60,8 +68,8 @@ def _top_down(tree: Tree, width: int) -> str | None:
     for node in reversed(list(tree.nodes())):
         below = [blocks.pop() for _ in node.children]
         if node.word is not None:
-            below = [_centred(node.word)]
-        block = _centred(node.label)
+            below = [_centred(_shown(node.word))]
+        block = _centred(_shown(node.label))
         if below:
             block = _stack(block, _branches(below))
         if block.width > width:

@@ -30,7 +30,7 @@ class Cleaning:
 
     ``remove_empty``: remove traces (``-NONE-``), and phrases that have no words left.
 
-    ``merge_repeated``: merge a node with its only child if both have the same label.
+    ``merge_repeated``: merge a phrase with its only child if that is a phrase with the same label.
 
     ``root_label``: give every tree exactly one root of this label. A root with the label ROOT, TOP
     or S1, or without a label, is renamed; any other gets a parent. With None, roots stay as they

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lpcfg.errors import TreebankError
+from lpcfg.treebank.escaping import unescape_brackets
 from lpcfg.treebank.tree import Tree
-from lpcfg.treebank.tree import unescape as unescape_token
 
 __all__ = ["Forest", "ForestColumns"]
 
@@ -91,6 +91,7 @@ class Forest:
                     sizes.append(1)
                 pending.append(sizes[-1])
             offsets.append(len(labels))
+        _check_unicode((*label_ids, *word_ids))
         return cls(
             np.array(labels, dtype=np.uint32),
             np.array(words, dtype=np.int32),
@@ -114,8 +115,8 @@ class Forest:
         """
         label_names, word_names = self.label_names, self.word_names
         if unescape:
-            label_names = [unescape_token(name) for name in label_names]
-            word_names = [unescape_token(name) for name in word_names]
+            label_names = [unescape_brackets(name) for name in label_names]
+            word_names = [unescape_brackets(name) for name in word_names]
         offsets = self.tree_offsets.tolist()
         for start, end in itertools.pairwise(offsets):
             labels = self.labels[start:end].tolist()
@@ -179,6 +180,14 @@ def gather_trees(
     offsets = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
     nodes = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], sizes)
     return nodes, offsets
+
+
+def _check_unicode(tokens: Iterable[str]) -> None:
+    """Raise a TreebankError for halves of surrogate pairs, which UTF-8 cannot represent."""
+    try:
+        "".join(tokens).encode()
+    except UnicodeEncodeError as error:
+        raise TreebankError(f"a word or label is not Unicode text: {error}") from error
 
 
 def _postorder(tree: Tree | None) -> Iterator[Tree]:

@@ -128,8 +128,8 @@ def read_trees(
     whose ``file``, ``line`` and ``column`` say where; with ``on_error="skip"`` it is left out and
     counted in ``report``, or in a warning at the end if there is no report. A file that does not
     exist raises a FileNotFoundError. Empty trees, ``(())``, count as malformed unless
-    ``keep_empty`` asks for a None in their place. Tokens are kept as they are; ``unescape`` turns
-    ``-LRB-`` into a bracket.
+    ``keep_empty`` asks for a None in their place. ``-LRB-`` is kept as it is, unless
+    ``unescape`` turns it into a bracket.
 
     >>> import io
     >>> for tree in read_trees(io.BytesIO(b"(NN rain) (NN sun)")):
@@ -265,7 +265,7 @@ def _hint(source: Source) -> Iterator[None]:
         if not isinstance(source, (str, os.PathLike)):
             raise
         raise TreebankError(
-            f'{error.args[0]}; on_error="skip" (--on-error skip) leaves malformed trees out',
+            f'{error.args[0]}; on_error="skip" leaves malformed trees out',
             file=error.file,
             line=error.line,
             column=error.column,

@@ -47,6 +47,9 @@ def find_sources(sources: Sources) -> list[Source]:
 
 
 def _find(name: str) -> list[Source]:
+    if not name:
+        # An empty path would be the working folder.
+        raise InputError("a path must not be empty", argument="sources")
     path = Path(name)
     if name == "-" or path.is_file():
         return [name]

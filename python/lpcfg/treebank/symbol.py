@@ -66,10 +66,10 @@ class Symbol(NamedTuple):
             case [labels, ancestors, siblings, bool(preterminal)]:
                 names = _labels(labels, value)
                 if not names:
-                    raise InputError(f"a symbol needs a label: {value!r}")
+                    raise InputError(f"a symbol needs a label: {value!r}", argument="symbol")
                 kept = None if siblings is None else _labels(siblings, value)
                 return cls(names, _labels(ancestors, value), kept, preterminal)
-        raise InputError(f"not a symbol of four parts: {value!r}")
+        raise InputError(f"not a symbol of four parts: {value!r}", argument="symbol")
 
 
 def _labels(value: object, symbol: object) -> tuple[str, ...]:
@@ -77,4 +77,4 @@ def _labels(value: object, symbol: object) -> tuple[str, ...]:
         labels = tuple(label for label in value if isinstance(label, str))
         if len(labels) == len(value):
             return labels
-    raise InputError(f"labels must be lists of strings: {symbol!r}")
+    raise InputError(f"labels must be lists of strings: {symbol!r}", argument="symbol")

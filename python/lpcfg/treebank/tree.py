@@ -3,41 +3,16 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lpcfg.errors import TreebankError
+from lpcfg.errors import MissingPackageError, TreebankError
+from lpcfg.treebank.escaping import escape, unescape
 
 if TYPE_CHECKING:
     import nltk
 
 __all__ = ["Tree", "escape", "unescape"]
-
-_BRACKETS = {"(": "-LRB-", ")": "-RRB-"}
-#: A table for :meth:`str.translate`: replacements of the characters that a token cannot have.
-_ESCAPES = str.maketrans(_BRACKETS | dict.fromkeys(" \t\n\r\v\f", "_"))
-
-
-def escape(token: str) -> str:
-    """Escape the round brackets of a token, as the Penn Treebank does.
-
-    White space becomes an underscore, which :func:`unescape` does not change back.
-
-    >>> escape("("), escape(":-)"), escape("New York")
-    ('-LRB-', ':--RRB-', 'New_York')
-    """
-    return token.translate(_ESCAPES)
-
-
-def unescape(token: str) -> str:
-    """Undo :func:`escape`.
-
-    >>> unescape("-LRB-"), unescape(escape(":-)"))
-    ('(', ':-)')
-    """
-    for plain, bracket in _BRACKETS.items():
-        token = token.replace(bracket, plain)
-    return token
 
 
 class Tree:
@@ -72,7 +47,8 @@ class Tree:
     def from_string(cls, text: str, *, unescape: bool = False) -> Tree:
         """Read one bracketed tree.
 
-        Tokens are kept as they are, ``-LRB-`` included, unless ``unescape`` asks for brackets.
+        This undoes ``str(tree)``, except that ``-LRB-`` and ``-RRB-`` are kept unless ``unescape``
+        asks for brackets.
 
         >>> Tree.from_string("(NP (DT the) (NN rain))").words()
         ['the', 'rain']
@@ -82,7 +58,11 @@ class Tree:
         # The reader builds trees, so it imports this module first.
         from lpcfg.treebank.reader import read_trees
 
-        trees = list(read_trees(io.BytesIO(text.encode()), unescape=unescape))
+        try:
+            data = text.encode()
+        except UnicodeEncodeError as error:
+            raise TreebankError(f"not Unicode text: {error}") from error
+        trees = list(read_trees(io.BytesIO(data), unescape=unescape))
         if len(trees) != 1:
             raise TreebankError(f"expected one tree, found {len(trees)}: {text[:60]!r}")
         return trees[0]
@@ -149,8 +129,10 @@ class Tree:
             if node is None:
                 parts.append(")")
                 continue
+            # Only the root of a phrase may go without a label.
+            label = escape(node.label) if node.label or parts or node.word is not None else ""
             separator = " " if parts else ""
-            parts.append(f"{separator}({escape(node.label)}")
+            parts.append(f"{separator}({label}")
             if node.word is None:
                 stack.append(None)
                 stack.extend(reversed(node.children))
@@ -236,15 +218,17 @@ class Tree:
 
         return draw_text(self, width)
 
-    def to_svg(self) -> str:
+    def to_svg(self, *, marked: Collection[int] = ()) -> str:
         """Draw the tree as an SVG document.
+
+        ``marked``: the nodes to draw in red, by their numbers in :meth:`nodes` (default none).
 
         >>> Tree.from_string("(NN rain)").to_svg().startswith("<svg")
         True
         """
         from lpcfg.treebank._draw_svg import draw_svg
 
-        return draw_svg(self)
+        return draw_svg(self, marked)
 
     def _repr_svg_(self) -> str:
         return self.to_svg()
@@ -307,7 +291,7 @@ def _import_nltk() -> Any:  # noqa: ANN401 - nltk has no types
     try:
         import nltk
     except ImportError as error:
-        raise ImportError(
-            "conversion from and to nltk trees needs nltk: pip install 'lpcfg[nltk]'"
+        raise MissingPackageError(
+            "conversion from and to nltk trees", package="nltk", extra="nltk"
         ) from error
     return nltk

@@ -185,6 +185,22 @@ impl Chart {
         }
     }
 
+    /// Return to the posteriors of the PCFG.
+    pub(crate) fn reset_posteriors(&mut self) {
+        self.posteriors.clear();
+    }
+
+    /// A copy of the items without the values of the PCFG pass, for models that compute their own.
+    /// It has no posteriors.
+    pub(crate) fn items_alone(&self) -> Self {
+        Self {
+            cells: self.cells,
+            ranges: self.ranges.clone(),
+            symbols: self.symbols.clone(),
+            ..Self::default()
+        }
+    }
+
     /// Bytes of each item in the memory of a PCFG pass, without the posteriors of later models,
     /// which only pruned charts have. A growing vector may have twice the capacity that it needs,
     /// and each item may need a word of a symbol set for itself.

@@ -90,8 +90,22 @@ impl CrfPass {
         chart: &Chart,
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
+        let sentence = tagged(model, sentence, chart);
+        self.run_tagged(grammar, model, &sentence, words, chart, cancel)
+    }
+
+    /// As [`run`](Self::run), for words that have their tags already. Of the chart, only the items
+    /// are used.
+    pub(super) fn run_tagged(
+        &mut self,
+        grammar: &Grammar,
+        model: &CrfModel,
+        sentence: &[TokenAttributes],
+        words: &Words,
+        chart: &Chart,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
         self.parts.reset(model);
-        let sentence = &tagged(model, sentence, chart);
         self.score_items(grammar, model, sentence, words, chart, cancel)?;
         self.edges.clear();
         self.edge_ranges.clear();

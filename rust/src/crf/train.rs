@@ -5,21 +5,43 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::pass::{CrfPass, Gradient};
+use super::tagging::tagged;
 use super::tokens::TokenAttributes;
 use super::weights::CrfModel;
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::gold::GoldChart;
 use crate::grammar::Grammar;
 
-/// A training sentence.
+/// A training sentence. All examples are in memory at once, so they have only what a pass needs.
 #[derive(Debug, Clone)]
 pub struct Example {
     /// The grammar that pruned the chart.
-    pub grammar: Arc<Grammar>,
-    /// The attributes of the words that features read.
-    pub sentence: Vec<TokenAttributes>,
-    /// The pruned chart, with the gold tree.
-    pub chart: GoldChart,
+    grammar: Arc<Grammar>,
+    /// The attributes of the words that features read, with their most probable tags.
+    sentence: Vec<TokenAttributes>,
+    /// The items of the pruned chart, with the gold tree.
+    chart: GoldChart,
+}
+
+impl Example {
+    /// A training sentence, given the attributes of its words without tags, and its pruned chart.
+    pub fn new(
+        model: &CrfModel,
+        grammar: Arc<Grammar>,
+        sentence: &[TokenAttributes],
+        chart: GoldChart,
+    ) -> Self {
+        let GoldChart { chart, mut words, is_gold } = chart;
+        let sentence = tagged(model, sentence, &chart);
+        let chart = chart.items_alone();
+        for (position, emissions) in words.iter_mut().enumerate() {
+            let items = chart.items(chart.cells().index(position, position + 1));
+            let symbols = chart.symbols(items);
+            emissions.retain(|entry| symbols.binary_search(&entry.0).is_ok());
+            emissions.shrink_to_fit();
+        }
+        Self { grammar, sentence, chart: GoldChart { chart, words, is_gold } }
+    }
 }
 
 /// The hyper-parameters of AdaGrad.
@@ -96,7 +118,7 @@ impl Trainer {
                 .map_init(CrfPass::default, |pass, &example| {
                     let Example { grammar, sentence, chart } = &examples[example];
                     let GoldChart { chart, words, is_gold } = chart;
-                    pass.run(grammar, model, sentence, words, chart, cancel)?;
+                    pass.run_tagged(grammar, model, sentence, words, chart, cancel)?;
                     Ok((pass.log_probability(is_gold), pass.gradient(model, is_gold)))
                 })
                 .collect();

@@ -5,6 +5,9 @@ use super::tokens::Vocabulary;
 use crate::grammar::{Grammar, GrammarError, SymbolId};
 use crate::numeric::stable_hash::combine;
 
+/// The largest absolute value of a weight: scores of trees, which are sums of weights, stay finite.
+const MAX_WEIGHT: f32 = 1e6;
+
 /// A weight for each pair of a feature and a label. The hash of a feature gives the index of its
 /// first weight; the weights of all labels follow one another. Features may collide. This costs
 /// little, since most features are rare.
@@ -25,8 +28,12 @@ impl Weights {
         if !values.len().is_power_of_two() {
             return Err(GrammarError::CrfWeights { length: values.len() });
         }
-        match values.iter().position(|value| !value.is_finite()) {
-            Some(index) => Err(GrammarError::CrfWeight { index, value: values[index] }),
+        // NaN is out of range, too.
+        match values.iter().position(|value| !(-MAX_WEIGHT..=MAX_WEIGHT).contains(value)) {
+            Some(index) => {
+                let (value, limit) = (values[index], MAX_WEIGHT);
+                Err(GrammarError::CrfWeight { index, value, limit })
+            }
             None => Ok(Self { values }),
         }
     }

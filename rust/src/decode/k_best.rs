@@ -85,26 +85,69 @@ pub struct KBest<'a, O> {
     objective: &'a O,
     best: &'a Best,
     rankings: FxHashMap<Vertex, Ranking>,
+    /// The numbers of hyperedges and of candidates in all rankings.
+    hyperedges: usize,
+    candidates: usize,
+    /// The number of bytes that rankings may take, and whether there are no derivations any more
+    /// because they would take more.
+    memory: usize,
+    is_full: bool,
 }
 
 impl<'a, O: Objective> KBest<'a, O> {
     /// Start from the best scores; `best` must have been filled for the same objective.
     pub fn new(forest: PackedForest<'a>, objective: &'a O, best: &'a Best) -> Self {
-        Self { forest, objective, best, rankings: FxHashMap::default() }
+        Self {
+            forest,
+            objective,
+            best,
+            rankings: FxHashMap::default(),
+            hyperedges: 0,
+            candidates: 0,
+            memory: usize::MAX,
+            is_full: false,
+        }
     }
 
-    /// The derivation of a given rank, zero for the best, with its score; none if there are fewer.
-    pub fn tree(&mut self, rank: usize) -> Option<(f64, Derivation)> {
+    /// The derivation of a given rank, zero for the best, with its score; none if there are fewer, or
+    /// if more than about `memory` bytes would be needed to find it.
+    pub fn tree(&mut self, rank: usize, memory: usize) -> Option<(f64, Derivation)> {
+        self.memory = memory;
         let score = self.ranked(Vertex::Sentence, rank)?;
+        if self.is_full {
+            // What was not found may have been better.
+            return None;
+        }
         let mut derivation = Derivation { nodes: Vec::new(), log_probability: 0.0 };
         self.append(Vertex::Sentence, rank, &mut derivation);
         Some((score, derivation))
     }
 
+    /// The approximate number of bytes in use. A growing vector may have twice the capacity that it
+    /// needs, and candidates move from one vector to another.
+    fn bytes(&self) -> usize {
+        const HYPEREDGE: usize = 2 * size_of::<Hyperedge>() + 2 * size_of::<Vertex>();
+        const RANKING: usize = 2 * (size_of::<Vertex>() + size_of::<Ranking>());
+        self.hyperedges * HYPEREDGE
+            + self.candidates * 4 * size_of::<Candidate>()
+            + self.rankings.len() * RANKING
+    }
+
     /// The score of the derivation of a given rank.
     fn ranked(&mut self, vertex: Vertex, rank: usize) -> Option<f64> {
+        let known = self.rankings.get(&vertex).and_then(|ranking| ranking.found.get(rank));
+        if let Some(candidate) = known {
+            return Some(candidate.score);
+        }
+        // The best derivation needs only one ranking, and is found in any case.
+        if rank > 0 && self.bytes() > self.memory {
+            self.is_full = true;
+            return None;
+        }
         if !self.rankings.contains_key(&vertex) {
             let ranking = self.start(vertex);
+            self.hyperedges += ranking.edges.len();
+            self.candidates += ranking.queue.len();
             self.rankings.insert(vertex, ranking);
         }
         loop {
@@ -139,6 +182,7 @@ impl<'a, O: Objective> KBest<'a, O> {
             let score = candidate.score - previous + raised;
             let ranking = self.rankings.get_mut(&vertex).expect("its candidate exists");
             ranking.queue.push(Candidate { score, edge: candidate.edge, ranks });
+            self.candidates += 1;
         }
     }
 

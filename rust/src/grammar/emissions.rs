@@ -92,6 +92,11 @@ impl Emissions {
         self.tags.len()
     }
 
+    /// The symbols that words may have, in ascending order.
+    pub fn preterminals(&self) -> &[SymbolId] {
+        &self.preterminals
+    }
+
     /// The symbols of all entries, words in order.
     pub(super) fn symbols(&self) -> &[SymbolId] {
         &self.symbols

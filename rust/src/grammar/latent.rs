@@ -1,24 +1,27 @@
 //! Parameters over latent states: what an L-PCFG has beyond its backbone PCFG.
 
+use std::borrow::Cow;
+
 use super::emissions::{Emissions, Token};
 use super::rules::{GrammarError, Rules, SymbolId, check_symbol};
 use super::tensors::Tensors;
 use crate::numeric::tensor::Tensor;
 
 /// The arrays of an L-PCFG as an estimator gives them; rules and emissions are in the order in
-/// which they were given to [`Rules`] and [`Emissions`].
+/// which they were given to [`Rules`] and [`Emissions`]. Tensors may be borrowed, since they are
+/// copied into another order.
 #[derive(Debug, Clone, Default)]
-pub struct LatentArrays {
+pub struct LatentArrays<'a> {
     /// The number of states of each symbol.
     pub states: Vec<u32>,
     /// The root vectors of all symbols, one after the other.
     pub roots: Vec<f32>,
     /// The stored values of the tensors of all binary rules: parent by left child by right child.
-    pub binary: Vec<f32>,
+    pub binary: Cow<'a, [f32]>,
     /// The number of stored values of each binary rule; if all are stored, the tensor is dense.
     pub binary_counts: Vec<u32>,
     /// The flat indices, in ascending order, of the values of each tensor that is not dense.
-    pub binary_positions: Vec<u32>,
+    pub binary_positions: Cow<'a, [u32]>,
     /// Emission likelihood ratios: vectors over the states of preterminals. An element is the
     /// probability of a word given the state, divided by its probability given the symbol.
     pub emission_ratios: Vec<f32>,
@@ -33,6 +36,10 @@ pub struct LatentArrays {
 
 /// The most states that a symbol may have: the tensor of three such symbols takes 4 GB.
 const MAX_STATES: usize = 1024;
+
+/// The largest absolute value of a parameter. Likelihood ratios and the parameters of linear models
+/// may exceed one, but sums of their products over states must not overflow.
+const MAX_VALUE: f32 = 1e12;
 
 /// The parameters of an L-PCFG, checked, with the offsets of its vectors and tensors.
 #[derive(Debug, Clone)]
@@ -53,7 +60,7 @@ impl Latent {
     pub fn new(
         rules: &Rules,
         emissions: &Emissions,
-        arrays: LatentArrays,
+        arrays: LatentArrays<'_>,
     ) -> Result<Self, GrammarError> {
         let symbols = rules.number_of_symbols();
         check_length("latent states", arrays.states.len(), symbols)?;
@@ -71,13 +78,15 @@ impl Latent {
             return Err(GrammarError::LatentUnary);
         }
         for (array, values) in [
-            ("latent roots", &arrays.roots),
+            ("latent roots", &arrays.roots[..]),
             ("latent binary rules", &arrays.binary),
             ("emission likelihood ratios", &arrays.emission_ratios),
             ("tag emissions", &arrays.tag_emissions),
         ] {
-            if let Some(row) = values.iter().position(|value| !value.is_finite()) {
-                return Err(GrammarError::NotFinite { array, row });
+            let in_range = |value: &f32| value.abs() <= MAX_VALUE;
+            if let Some(row) = values.iter().position(|value| !in_range(value)) {
+                let (value, limit) = (values[row], MAX_VALUE);
+                return Err(GrammarError::LatentValue { array, row, value, limit });
             }
         }
         let state_offsets = offsets(arrays.states.iter().map(|&states| states as usize));

@@ -23,7 +23,7 @@ pub use unary::UnaryClosure;
 use crate::treebank::interner::Interner;
 
 /// For each symbol, the labels that it stands for in a tree, from the top of a unary chain to the
-/// bottom.
+/// bottom. A tag and a phrase label are different labels, even if they have the same name.
 ///
 /// The symbol of a binarisation node has no labels, so that its children become those of its
 /// parent.
@@ -124,7 +124,7 @@ impl Grammar {
     }
 
     /// The same grammar with latent states.
-    pub fn with_latent(self, arrays: LatentArrays) -> Result<Self, GrammarError> {
+    pub fn with_latent(self, arrays: LatentArrays<'_>) -> Result<Self, GrammarError> {
         let latent = Some(Latent::new(&self.rules, &self.emissions, arrays)?);
         Ok(Self { latent, ..self })
     }

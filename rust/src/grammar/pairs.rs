@@ -154,7 +154,7 @@ mod tests {
                     parent: SymbolId(parent),
                     left: SymbolId(left),
                     right: SymbolId(right),
-                    probability: f64::from(parent + 1),
+                    probability: f64::from(parent + 1) / 12.0,
                 })
                 .collect();
             let rules = Rules::new(vec![1.0; 12], binary, vec![]).unwrap();

@@ -3,8 +3,11 @@
 
 use rustc_hash::FxHashMap;
 
-use super::rules::{BinaryRule, GrammarError, Rules, SymbolId, UnaryRule, check_probability};
+use super::rules::{BinaryRule, GrammarError, Rules, SymbolId, UnaryRule};
 use super::unary::UnaryClosure;
+
+/// The largest count of a symbol: more than any treebank has nodes, and sums of counts are exact.
+const MAX_COUNT: f64 = 1e15;
 
 /// A grammar over classes of symbols. The probability of a rule is the average over the symbols of
 /// its parent's class, weighted by their frequencies.
@@ -31,7 +34,9 @@ impl Projection {
             }
         }
         for (row, &weight) in weights.iter().enumerate() {
-            check_probability("symbol weight", row, weight)?;
+            if !(0.0..=MAX_COUNT).contains(&weight) {
+                return Err(GrammarError::Count { symbol: row, value: weight, limit: MAX_COUNT });
+            }
         }
         let classes = map.iter().max().map_or(0, |&class| class as usize + 1);
         if classes > symbols {
@@ -87,7 +92,7 @@ impl Projection {
             .map(|([parent, child], probability)| UnaryRule { parent, child, probability })
             .collect();
         let uses = Uses::new(rules, closure, &map, classes);
-        let rules = Rules::new(roots, binary, unary)?;
+        let rules = Rules::from_sums(roots, binary, unary)?;
         Ok(Self { map, fraction, rules, uses })
     }
 

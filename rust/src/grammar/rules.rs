@@ -51,8 +51,8 @@ pub enum GrammarError {
         /// The number of symbols.
         symbols: usize,
     },
-    /// A probability is negative, infinite or not a number.
-    #[error("{array} {row} has probability {value}; it must be finite and not negative")]
+    /// A probability is not a number from zero to one.
+    #[error("{array} {row} has probability {value}; it must be from 0 to 1")]
     Probability {
         /// Which array.
         array: &'static str,
@@ -60,6 +60,16 @@ pub enum GrammarError {
         row: usize,
         /// The value found.
         value: f64,
+    },
+    /// The count of a symbol is negative, too large or not a number.
+    #[error("symbol {symbol} has the count {value}; it must be from 0 to {limit:e}")]
+    Count {
+        /// The symbol.
+        symbol: usize,
+        /// The value found.
+        value: f64,
+        /// The largest count that is possible.
+        limit: f64,
     },
     /// An array has the wrong length.
     #[error("{array} has length {found}, expected {expected}")]
@@ -86,13 +96,15 @@ pub enum GrammarError {
     /// A CRF is combined with a grammar that has latent states or unary rules.
     #[error("a CRF needs a grammar without latent states and without unary rules")]
     CrfBackbone,
-    /// A CRF weight is infinite or not a number.
-    #[error("CRF weight {index} is {value}; it must be finite")]
+    /// A CRF weight is too large or not a number.
+    #[error("CRF weight {index} is {value}; it must be between -{limit:e} and {limit:e}")]
     CrfWeight {
         /// The index of the weight.
         index: usize,
         /// The value found.
         value: f32,
+        /// The largest absolute value that is possible.
+        limit: f32,
     },
     /// The same rule is given twice.
     #[error("rule {row} ({array}) repeats an earlier one; add their probabilities instead")]
@@ -121,13 +133,17 @@ pub enum GrammarError {
         /// The symbol.
         symbol: u32,
     },
-    /// A latent parameter is infinite or not a number.
-    #[error("{array}: element {row} is not a finite number")]
-    NotFinite {
+    /// A latent parameter is too large or not a number.
+    #[error("{array}: element {row} is {value}; it must be between -{limit:e} and {limit:e}")]
+    LatentValue {
         /// Which array.
         array: &'static str,
         /// Which of its elements.
         row: usize,
+        /// The value found.
+        value: f32,
+        /// The largest absolute value that is possible.
+        limit: f32,
     },
     /// More values of a rule's tensor are stored than the tensor has.
     #[error("latent binary rule {row}: {found} values are stored, but the tensor has only {size}")]
@@ -176,6 +192,9 @@ pub enum GrammarError {
 /// number of symbols.
 const MAX_SYMBOLS: usize = 45_000;
 
+/// How far a sum of probabilities may exceed one.
+const ROUNDING: f64 = 1e-6;
+
 /// Root probabilities and rules over symbols `0..number_of_symbols`.
 #[derive(Debug, Clone)]
 pub struct Rules {
@@ -190,6 +209,25 @@ impl Rules {
     pub fn new(
         roots: Vec<f64>,
         binary: Vec<BinaryRule>,
+        unary: Vec<UnaryRule>,
+    ) -> Result<Self, GrammarError> {
+        for (row, &value) in roots.iter().enumerate() {
+            check_probability("root", row, value)?;
+        }
+        for (row, rule) in binary.iter().enumerate() {
+            check_probability("binary rule", row, rule.probability)?;
+        }
+        for (row, rule) in unary.iter().enumerate() {
+            check_probability("unary rule", row, rule.probability)?;
+        }
+        Self::from_sums(roots, binary, unary)
+    }
+
+    /// As [`new`](Self::new), for sums of probabilities that were checked. The probabilities of an
+    /// improper grammar may sum to more than one.
+    pub(super) fn from_sums(
+        roots: Vec<f64>,
+        binary: Vec<BinaryRule>,
         mut unary: Vec<UnaryRule>,
     ) -> Result<Self, GrammarError> {
         let symbols = roots.len();
@@ -200,9 +238,6 @@ impl Rules {
                 limit: MAX_SYMBOLS,
             });
         }
-        for (row, &value) in roots.iter().enumerate() {
-            check_probability("root", row, value)?;
-        }
         if !roots.iter().any(|&value| value > 0.0) {
             return Err(GrammarError::NoRoot);
         }
@@ -210,13 +245,11 @@ impl Rules {
             for symbol in [rule.parent, rule.left, rule.right] {
                 check_symbol("binary rule", row, symbol.0, symbols)?;
             }
-            check_probability("binary rule", row, rule.probability)?;
         }
         for (row, rule) in unary.iter().enumerate() {
             for symbol in [rule.parent, rule.child] {
                 check_symbol("unary rule", row, symbol.0, symbols)?;
             }
-            check_probability("unary rule", row, rule.probability)?;
         }
         let mut binary_order: Vec<u32> = (0..binary.len() as u32).collect();
         binary_order.sort_unstable_by_key(|&row| {
@@ -284,7 +317,7 @@ pub(super) fn check_probability(
     row: usize,
     value: f64,
 ) -> Result<(), GrammarError> {
-    if !value.is_finite() || value < 0.0 {
+    if !(0.0..=1.0 + ROUNDING).contains(&value) {
         return Err(GrammarError::Probability { array, row, value });
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! The model file: named arrays and one JSON document in one memory-mapped file.
+//! The model file: named arrays and one JSON document in one file.
 //!
 //! The container is [safetensors](https://huggingface.co/docs/safetensors): eight bytes of header
 //! length, a JSON header, then the arrays back to back in little-endian order. A model file has
@@ -12,16 +12,15 @@
 //! offset, shape and type before it returns, and each way in which a file can be invalid is a
 //! [`Problem`]. The values *inside* arrays, such as indices, must be checked by their readers.
 //!
-//! As with every memory map, there are no guarantees if another process *modifies* the file in
-//! place while it is mapped: values may change, and reading beyond the end of a truncated file
-//! kills the process (`SIGBUS`). [`write`](write()) never modifies a file in place. It writes a new
-//! file next to the old one and renames it, so that readers of the old file are not affected.
+//! The file is read into memory as a whole before it is validated, so that what was validated is
+//! what is used: nothing that happens to the file later has any effect. [`write`](write()) never
+//! modifies a file in place. It writes a new file next to the old one and renames it, so that no
+//! reader finds half a file.
 //!
 //! # Source layout
 //!
 //! `element`: the element types of arrays. `problem`: errors. `contents`: validation of the bytes
-//! of a file. `read`: reading from a memory map or from bytes in memory. `write`: writing to a file
-//! or to bytes.
+//! of a file. `read`: reading from a file or from bytes. `write`: writing to a file or to bytes.
 
 mod contents;
 mod element;
@@ -55,4 +54,4 @@ const LENGTH_BYTES: usize = size_of::<u64>();
 const MAX_HEADER_BYTES: usize = 100_000_000;
 
 #[cfg(target_endian = "big")]
-compile_error!("model files are little-endian and are mapped into memory as they are");
+compile_error!("model files are little-endian and are used in memory as they are");

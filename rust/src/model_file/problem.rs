@@ -29,7 +29,7 @@ pub enum Problem {
     /// The path is a directory.
     #[error("is a directory, not a model file")]
     IsDirectory,
-    /// The path is a pipe, a socket or a device, which cannot be mapped or replaced.
+    /// The path is a pipe, a socket or a device, which cannot be read or replaced.
     #[error("is a pipe or a device; a model must be a regular file")]
     NotRegular,
     /// An error of the operating system.

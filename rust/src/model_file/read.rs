@@ -1,43 +1,22 @@
-//! Model files, memory-mapped or held in memory.
+//! Model files, read into memory.
 
 use std::borrow::Cow;
-use std::fs::{self, File};
-use std::ops::Deref;
+use std::fs;
 use std::path::{Path, PathBuf};
-
-use memmap2::Mmap;
 
 use super::contents::{Contents, Entry};
 use super::{Element, ElementType, Error, IN_MEMORY, Problem};
 
-/// An open model file. Arrays of a file on the disk are read as they are touched.
+/// The bytes of a model file, validated.
 #[derive(Debug)]
 pub struct ModelFile {
     path: PathBuf,
-    storage: Storage,
+    bytes: Vec<u8>,
     contents: Contents,
 }
 
-/// Where the bytes of a model file are.
-#[derive(Debug)]
-enum Storage {
-    Disk(Mmap),
-    Memory(Vec<u8>),
-}
-
-impl Deref for Storage {
-    type Target = [u8];
-
-    fn deref(&self) -> &[u8] {
-        match self {
-            Self::Disk(map) => map,
-            Self::Memory(bytes) => bytes,
-        }
-    }
-}
-
 impl ModelFile {
-    /// Map a file into memory and validate it; see the [module](super) for what that means.
+    /// Read a file and validate it; see the [module](super) for what that means.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Self::open_or_problem(path).map_err(|problem| problem.at(path))
     }
@@ -45,23 +24,16 @@ impl ModelFile {
     fn open_or_problem(path: &Path) -> Result<Self, Problem> {
         // Checked before opening, since opening a pipe waits for a writer.
         check_regular(&fs::metadata(path).map_err(Problem::from_io)?)?;
-        let file = File::open(path).map_err(Problem::from_io)?;
-        // Mapping an empty file is an error on some systems.
-        if file.metadata().map_err(Problem::from_io)?.len() == 0 {
-            return Err(Problem::Empty);
-        }
-        // SAFETY: sound as long as the file is not modified in place. The documentation of the
-        // module requires this, and `write` never does it.
-        let map = unsafe { Mmap::map(&file) }.map_err(Problem::from_io)?;
-        let contents = Contents::parse(&map)?;
-        Ok(Self { path: path.to_owned(), storage: Storage::Disk(map), contents })
+        let bytes = fs::read(path).map_err(Problem::from_io)?;
+        let contents = Contents::parse(&bytes)?;
+        Ok(Self { path: path.to_owned(), bytes, contents })
     }
 
     /// Validate the bytes of a model file, as [`to_bytes`](super::to_bytes) returns them.
     pub fn from_bytes(bytes: Vec<u8>) -> Result<Self, Error> {
         let path = PathBuf::from(IN_MEMORY);
         match Contents::parse(&bytes) {
-            Ok(contents) => Ok(Self { path, storage: Storage::Memory(bytes), contents }),
+            Ok(contents) => Ok(Self { path, bytes, contents }),
             Err(problem) => Err(problem.at(&path)),
         }
     }
@@ -107,7 +79,7 @@ impl ModelFile {
         }
     }
 
-    /// The elements of an array in row-major order: borrowed from the file, or copied in the
+    /// The elements of an array in row-major order: borrowed from the bytes of the file, or copied in the
     /// rare case that they are not aligned.
     pub fn array<T: Element>(&self, name: &str) -> Result<Cow<'_, [T]>, Error> {
         let entry = self.entry(name)?;
@@ -116,7 +88,7 @@ impl ModelFile {
             let problem = Problem::WrongType { name, expected, found: entry.element_type };
             return Err(problem.at(&self.path));
         }
-        Ok(cast_or_copy(&self.storage[entry.range.clone()]))
+        Ok(cast_or_copy(&self.bytes[entry.range.clone()]))
     }
 
     fn entry(&self, name: &str) -> Result<&Entry, Error> {

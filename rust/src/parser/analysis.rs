@@ -24,6 +24,13 @@ pub enum Status {
     FewerMembers = 6,
     /// Parsed with higher pruning thresholds, so that the charts fit into memory.
     Tightened = 7,
+    /// The sentence is too long, or its charts are too large: parsed in parts, which are joined
+    /// under a root.
+    Split = 8,
+    /// The time of the sentence was up: the best tree of what had been computed.
+    Timeout = 9,
+    /// The model gives the sentence a probability, but the tree none that is consistent with it.
+    Inconsistent = 10,
 }
 
 /// A labelled span with its posterior.
@@ -44,7 +51,7 @@ pub struct Span {
 pub struct WrittenTree {
     /// Parents before children, left before right.
     pub spans: Vec<Span>,
-    /// The log-probability of its derivation.
+    /// The log-probability of its derivation; minus infinity if it has none.
     pub log_probability: f64,
 }
 
@@ -61,7 +68,33 @@ pub struct Analysis {
     pub marginals: Vec<Span>,
 }
 
+/// The difference of log-probabilities up to which a tree that is more probable than its sentence
+/// is due to rounding.
+const ROUNDING: f64 = 1e-3;
+
+/// The log-probability of a tree, given that of its sentence: minus infinity if the tree would be
+/// more probable than the sentence.
+fn consistent(tree: f64, sentence: f64) -> f64 {
+    if tree <= sentence + ROUNDING { tree.min(sentence) } else { f64::NEG_INFINITY }
+}
+
+/// Whether spans in pre-order have a node over each single word, from the first to the last.
+pub(super) fn cover_all_words(spans: impl IntoIterator<Item = (u32, u32)>, words: usize) -> bool {
+    let mut covered = 0;
+    for (start, end) in spans {
+        if end - start == 1 {
+            match start {
+                next if next == covered => covered += 1,
+                same if same + 1 == covered => {}
+                _ => return false,
+            }
+        }
+    }
+    covered as usize == words
+}
+
 impl Parser {
+    /// The analysis of a sentence from its trees, of which there is at least one.
     pub(super) fn finish(
         &self,
         status: Status,
@@ -69,7 +102,14 @@ impl Parser {
         options: Options,
         workspace: &mut Workspace,
     ) -> Analysis {
-        let trees = trees.iter().map(|tree| self.write(tree, workspace)).collect();
+        let log_probability = workspace.chart.log_probability();
+        let mut trees: Vec<_> = trees.iter().map(|tree| self.write(tree, workspace)).collect();
+        for tree in &mut trees {
+            tree.log_probability = consistent(tree.log_probability, log_probability);
+        }
+        let is_inconsistent = !matches!(status, Status::Negative | Status::Timeout)
+            && trees[0].log_probability == f64::NEG_INFINITY;
+        let status = if is_inconsistent { Status::Inconsistent } else { status };
         let cells = workspace.chart.cells();
         let marginals = if options.marginals {
             workspace.marginals.prepare(self.grammar(), &workspace.chart);
@@ -89,7 +129,7 @@ impl Parser {
         } else {
             Vec::new()
         };
-        Analysis { status, log_probability: workspace.chart.log_probability(), trees, marginals }
+        Analysis { status, log_probability, trees, marginals }
     }
 
     /// Replace symbols by the labels they write.
@@ -108,5 +148,27 @@ impl Parser {
             }
         }
         WrittenTree { spans, log_probability: derivation.log_probability }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn trees_are_no_more_probable_than_their_sentence() {
+        assert_eq!(consistent(-2.0, -1.0), -2.0);
+        assert_eq!(consistent(-1.0 + 1e-6, -1.0), -1.0);
+        for (tree, sentence) in [(-0.5, -1.0), (-1.0, f64::NEG_INFINITY), (f64::NAN, -1.0)] {
+            assert_eq!(consistent(tree, sentence), f64::NEG_INFINITY);
+        }
+    }
+
+    #[test]
+    fn every_word_needs_a_node_of_its_own() {
+        assert!(cover_all_words([(0, 2), (0, 1), (0, 1), (1, 2)], 2));
+        assert!(!cover_all_words([(0, 2), (0, 1)], 2));
+        assert!(!cover_all_words([(0, 2), (1, 2)], 2));
+        assert!(!cover_all_words([(0, 2)], 2));
     }
 }

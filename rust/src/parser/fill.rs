@@ -3,8 +3,8 @@
 //! Half of the budget is for the chart of the coarse pass, whose size depends only on the length of
 //! the sentence. A quarter is for the chart of the PCFG pass: if it becomes too large, the coarse
 //! pass prunes more. The last quarter is for the vectors of latent passes and the tables of
-//! decoders: if the remaining items are too many for it, more of them are pruned. Memory that
-//! depends on the grammar alone, and lists of k-best trees, are not counted.
+//! decoders: if the remaining items are too many for it, more of them are pruned. What is left of it is
+//! for lists of k-best trees. Memory that depends on the grammar alone is not counted.
 
 use super::{Decoder, Options, Parser, Workspace};
 use crate::cancel::{Cancel, Cancelled};
@@ -76,12 +76,14 @@ impl Parser {
     }
 
     /// Run the passes and prune, with higher thresholds than asked for if the charts are too large
-    /// otherwise. The items `kept` are not pruned; they are given by cell and symbol, in ascending
-    /// order.
+    /// otherwise.
+    ///
+    /// To train a CRF, the items of the `gold` tree are given by cell and symbol, in ascending
+    /// order. They are not pruned, and there must be memory for the pass of a CRF.
     pub(super) fn fill(
         &self,
         options: Options,
-        kept: &[(usize, SymbolId)],
+        gold: Option<&[(usize, SymbolId)]>,
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<FillOutcome, Cancelled> {
@@ -112,15 +114,21 @@ impl Parser {
             return Ok(FillOutcome::NotSpanned);
         }
         let mut threshold = options.threshold;
-        let keep = |cell, symbol| kept.binary_search(&(cell, symbol)).is_ok();
+        let keep =
+            |cell, symbol| gold.is_some_and(|gold| gold.binary_search(&(cell, symbol)).is_ok());
+        let has_crf = gold.is_some() || self.crf.is_some();
         workspace.chart.prune_unless(threshold, keep);
-        while self.decoding_bytes(options.decoder, &workspace.chart) > budget.decoding {
+        loop {
+            let bytes = self.decoding_bytes(options.decoder, has_crf, &workspace.chart);
+            if let Some(spare) = budget.decoding.checked_sub(bytes) {
+                workspace.spare_memory = spare;
+                return Ok(FillOutcome::Spanned { tightened });
+            }
             let Some(raised) = raise(threshold) else { return Ok(FillOutcome::TooLarge) };
             threshold = raised;
             workspace.chart.prune_unless(threshold, keep);
             tightened = true;
         }
-        Ok(FillOutcome::Spanned { tightened })
     }
 
     /// Run the coarse pass; false if no tree of the coarse grammar spans the sentence.
@@ -145,17 +153,19 @@ impl Parser {
 
     /// The approximate number of bytes that latent and CRF passes and decoders need for the items
     /// of a pruned chart.
-    fn decoding_bytes(&self, decoder: Decoder, chart: &Chart) -> usize {
+    fn decoding_bytes(&self, decoder: Decoder, has_crf: bool, chart: &Chart) -> usize {
         let models = || self.grammars.iter().filter_map(|grammar| grammar.latent());
         let vectors = |item| {
             let states = models().map(|latent| latent.states(chart.symbol(item))).max();
             2 * states.unwrap_or(0) * size_of::<f32>()
         };
         let items: usize = (0..chart.len()).map(|item| DECODING_BYTES + vectors(item)).sum();
-        let edge_bytes = match self.crf {
-            Some(_) => CrfPass::EDGE_BYTES,
-            None if decoder == Decoder::MaxRule && models().next().is_some() => EDGE_BYTES,
-            None => 0,
+        let edge_bytes = if has_crf {
+            CrfPass::EDGE_BYTES
+        } else if decoder == Decoder::MaxRule && models().next().is_some() {
+            EDGE_BYTES
+        } else {
+            0
         };
         let mut edges = 0;
         if edge_bytes > 0 {

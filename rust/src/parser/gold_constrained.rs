@@ -36,31 +36,56 @@ pub enum TrainingError {
     Cancelled(#[from] Cancelled),
 }
 
+/// Why a tree has no gold-constrained chart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LeftOut {
+    /// The grammar cannot derive the tree, or the coarse pass pruned some of its nodes.
+    NotDerived,
+    /// The charts do not fit into memory.
+    TooLarge,
+}
+
+/// Trees as training examples of a CRF.
+#[derive(Debug, Default)]
+pub struct CrfExamples {
+    /// The examples.
+    pub examples: Vec<Example>,
+    /// The number of trees that were left out because their charts do not fit into memory.
+    pub too_large: usize,
+}
+
 /// The gold-constrained charts of trees as training examples of a CRF, computed on the threads of
-/// the current rayon pool. The grammar must fit the model. Trees that the grammar cannot derive, or
-/// that the coarse pass prunes, are left out.
+/// the current rayon pool. The grammar must fit the model. Trees that the grammar cannot derive,
+/// that the coarse pass prunes, or whose charts do not fit into memory are left out.
 pub fn crf_examples(
     model: &CrfModel,
     grammar: &Arc<Grammar>,
     trees: Vec<GoldTree>,
     options: Options,
     cancel: &Cancel,
-) -> Result<Vec<Example>, TrainingError> {
+) -> Result<CrfExamples, TrainingError> {
     model.check_grammar(grammar)?;
     let parser = Parser::new(Arc::clone(grammar))?;
-    let examples: Result<Vec<Option<Example>>, Cancelled> = trees
+    let outcomes: Result<Vec<Result<Example, LeftOut>>, Cancelled> = trees
         .into_par_iter()
         .map_init(Workspace::default, |workspace, GoldTree { tokens, sentence, nodes }| {
             let chart = parser.gold_constrained(&tokens, &nodes, options, workspace, cancel)?;
-            Ok(chart.map(|chart| Example { grammar: Arc::clone(grammar), sentence, chart }))
+            Ok(chart.map(|chart| Example::new(model, Arc::clone(grammar), &sentence, chart)))
         })
         .collect();
-    Ok(examples?.into_iter().flatten().collect())
+    let mut found = CrfExamples::default();
+    for outcome in outcomes? {
+        match outcome {
+            Ok(example) => found.examples.push(example),
+            Err(LeftOut::TooLarge) => found.too_large += 1,
+            Err(LeftOut::NotDerived) => {}
+        }
+    }
+    Ok(found)
 }
 
 impl Parser {
-    /// The pruned chart of a sentence with all nodes of its gold tree; none if the grammar cannot
-    /// derive the tree, or the coarse pass pruned some of its nodes.
+    /// The pruned chart of a sentence with all nodes of its gold tree, or why there is none.
     pub fn gold_constrained(
         &self,
         tokens: &[Token],
@@ -68,16 +93,18 @@ impl Parser {
         options: Options,
         workspace: &mut Workspace,
         cancel: &Cancel,
-    ) -> Result<Option<GoldChart>, Cancelled> {
+    ) -> Result<Result<GoldChart, LeftOut>, Cancelled> {
         let cells = Cells::new(tokens.len());
         let cell = |node: &Node| cells.index(node.start as usize, node.end as usize);
-        let mut kept: Vec<(usize, SymbolId)> =
+        let mut gold: Vec<(usize, SymbolId)> =
             nodes.iter().map(|node| (cell(node), node.symbol)).collect();
-        kept.sort_unstable();
+        gold.sort_unstable();
         self.grammar().emissions().lookup_all(tokens, false, &mut workspace.words);
-        let FillOutcome::Spanned { .. } = self.fill(options, &kept, workspace, cancel)? else {
-            return Ok(None);
-        };
+        match self.fill(options, Some(&gold), workspace, cancel)? {
+            FillOutcome::Spanned { .. } => {}
+            FillOutcome::NotSpanned => return Ok(Err(LeftOut::NotDerived)),
+            FillOutcome::TooLarge => return Ok(Err(LeftOut::TooLarge)),
+        }
         let chart = &workspace.chart;
         let is_gold = tree_items(chart, nodes);
         // All nodes may be in the chart although the grammar lacks some rules of the tree.
@@ -91,9 +118,10 @@ impl Parser {
             });
         }
         if is_gold.iter().filter(|&&gold| gold).count() < nodes.len() || rules < nodes.len() / 2 {
-            return Ok(None);
+            return Ok(Err(LeftOut::NotDerived));
         }
-        Ok(Some(GoldChart { chart: chart.clone(), words: workspace.words.clone(), is_gold }))
+        let (chart, words) = (chart.clone(), workspace.words.clone());
+        Ok(Ok(GoldChart { chart, words, is_gold }))
     }
 }
 

@@ -2,23 +2,30 @@
 //!
 //! [`Parser::analyze`] tries the fallback levels of [`Status`] in turn. `fill` runs the pruning
 //! passes within a memory budget, `members` the latent or CRF passes, and `fragments` parses what
-//! no tree spans. Several grammars may parse as an ensemble, over one chart that the first of them
+//! no tree spans. `parts` parses long sentences in parts, and `unfinished` gives a tree when the
+//! time of a sentence is up. Several grammars may parse as an ensemble, over one chart that the first of them
 //! prunes. `gold_constrained` fills the charts from which a CRF is trained.
 
 mod analysis;
+mod candidates;
 mod fill;
 mod fragments;
 mod gold_constrained;
 mod members;
+mod parts;
+mod unfinished;
 
+use analysis::cover_all_words;
 pub use analysis::{Analysis, Span, Status, WrittenTree};
+use candidates::{Wanted, maximise};
 use fill::FillOutcome;
-pub use gold_constrained::{GoldTree, TrainingError, crf_examples};
+use fragments::MAX_FRAGMENT_WIDTH;
+pub use gold_constrained::{CrfExamples, GoldTree, LeftOut, TrainingError, crf_examples};
 
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use rayon::prelude::*;
-use rustc_hash::FxHashSet;
 
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::Chart;
@@ -29,9 +36,7 @@ use crate::chart::mixture::Mixture;
 use crate::chart::pcfg::PcfgPass;
 use crate::chart::rule_posteriors::RulePosteriors;
 use crate::crf::{CrfModel, CrfPass, CrfRules, CrfTrees, TokenAttributes};
-use crate::decode::{
-    Best, Derivation, ExpectedGain, KBest, Node, Objective, PackedForest, PcfgRules, Viterbi,
-};
+use crate::decode::{Best, Derivation, ExpectedGain, PackedForest, PcfgRules, Viterbi};
 use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
 
 /// What is maximised.
@@ -68,8 +73,13 @@ pub struct Options {
     /// Posteriors below which symbols are dropped before decoding.
     pub threshold: f64,
     /// The number of bytes that the charts of a sentence may take. Where they need more, more is
-    /// pruned, or the sentence is split.
+    /// pruned, or the sentence is split. K-best trees are given up to what the charts leave.
     pub memory: usize,
+    /// The largest number of words that are parsed as a whole; longer sentences are split.
+    pub max_length: usize,
+    /// The time for a sentence. When it is up, the result is the best tree of what has been
+    /// computed.
+    pub timeout: Option<Duration>,
     /// The number of trees that are wanted.
     pub candidates: usize,
     /// Whether the posteriors of all labelled spans are wanted.
@@ -78,9 +88,6 @@ pub struct Options {
 
 /// The factor by which thresholds are lowered at the second fallback level.
 const LOOSEN: f64 = 1e-3;
-
-/// The largest number of derivations that are ranked for each tree that is wanted.
-const DERIVATIONS_PER_TREE: usize = 20;
 
 /// Grammars and what is precomputed from them; shared by threads.
 #[derive(Debug, Clone)]
@@ -98,27 +105,39 @@ pub struct Sentence<'a> {
     pub tokens: &'a [Token],
     /// The attributes of the words that features read, for a parser with a CRF; otherwise empty.
     pub attributes: &'a [TokenAttributes],
+    /// The strength of the punctuation that each word is, by which long sentences are split: zero
+    /// for none, more for stronger punctuation. Empty if it is not known.
+    pub breaks: &'a [u8],
 }
 
 impl Sentence<'_> {
     /// The words before a position and those from there on.
     fn split_at(self, position: usize) -> (Self, Self) {
-        let (tokens, other_tokens) = self.tokens.split_at(position);
-        let (attributes, other_attributes) =
-            self.attributes.split_at(position.min(self.attributes.len()));
-        (Self { tokens, attributes }, Self { tokens: other_tokens, attributes: other_attributes })
+        fn split<T>(column: &[T], position: usize) -> (&[T], &[T]) {
+            column.split_at(position.min(column.len()))
+        }
+        let (tokens, other_tokens) = split(self.tokens, position);
+        let (attributes, other_attributes) = split(self.attributes, position);
+        let (breaks, other_breaks) = split(self.breaks, position);
+        let right =
+            Self { tokens: other_tokens, attributes: other_attributes, breaks: other_breaks };
+        (Self { tokens, attributes, breaks }, right)
     }
 }
 
 impl<'a> From<&'a [Token]> for Sentence<'a> {
     fn from(tokens: &'a [Token]) -> Self {
-        Self { tokens, attributes: &[] }
+        Self { tokens, attributes: &[], breaks: &[] }
     }
 }
 
 /// Memory that a thread reuses from sentence to sentence.
 #[derive(Debug, Default)]
 pub struct Workspace {
+    /// Once the chart of a sentence is pruned, whether its emissions are smoothed.
+    pruned_smoothed: Option<bool>,
+    /// The number of bytes that the chart leaves for lists of k-best trees.
+    spare_memory: usize,
     words: Vec<Vec<(SymbolId, f64)>>,
     /// The emission probabilities under one member of an ensemble.
     member_words: Vec<Vec<(SymbolId, f64)>>,
@@ -187,6 +206,38 @@ impl Parser {
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<Analysis, Cancelled> {
+        let deadline = options.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        self.analyze_part(sentence, options, workspace, &cancel.with_deadline(deadline))
+    }
+
+    /// Parse a sentence, or a part of one, until the deadline of `cancel`.
+    fn analyze_part(
+        &self,
+        sentence: Sentence<'_>,
+        options: Options,
+        workspace: &mut Workspace,
+        cancel: &Cancel,
+    ) -> Result<Analysis, Cancelled> {
+        // A single word cannot be split.
+        if sentence.tokens.len() > options.max_length.max(1) {
+            return self.parse_parts(sentence, options, workspace, cancel);
+        }
+        match self.analyze_whole(sentence, options, workspace, cancel) {
+            Err(Cancelled) if !cancel.is_cancelled() => {
+                let cancel = &cancel.with_deadline(None);
+                self.finish_late(sentence, options, workspace, cancel)
+            }
+            result => result,
+        }
+    }
+
+    fn analyze_whole(
+        &self,
+        sentence: Sentence<'_>,
+        options: Options,
+        workspace: &mut Workspace,
+        cancel: &Cancel,
+    ) -> Result<Analysis, Cancelled> {
         let asked = options;
         let loose = Options {
             coarse_threshold: options.coarse_threshold * LOOSEN,
@@ -205,15 +256,17 @@ impl Parser {
             if status == Status::Loosened && exact || status == Status::Smoothed && tags_alone {
                 continue;
             }
+            workspace.pruned_smoothed = None;
             self.grammar().emissions().lookup_all(sentence.tokens, smoothed, &mut workspace.words);
-            let status = match self.fill(options, &[], workspace, cancel)? {
+            let status = match self.fill(options, None, workspace, cancel)? {
                 FillOutcome::Spanned { tightened: false } => status,
                 FillOutcome::Spanned { tightened: true } => Status::Tightened,
                 FillOutcome::NotSpanned => continue,
                 FillOutcome::TooLarge => {
-                    return self.parse_halves(sentence, asked, workspace, cancel);
+                    return self.parse_parts(sentence, asked, workspace, cancel);
                 }
             };
+            workspace.pruned_smoothed = Some(smoothed);
             let level = (status, smoothed);
             let status = self.latent_pass(sentence, level, options, workspace, cancel)?;
             let decoder = match (options.combine, options.decoder) {
@@ -223,8 +276,20 @@ impl Parser {
                 }
                 _ => options.decoder,
             };
-            let found = self.decode(decoder, options.candidates, workspace, cancel)?;
+            let candidates = options.candidates;
+            let found = self.decode(decoder, candidates, workspace, cancel)?;
             if let Some(mut trees) = found {
+                // There was no time for all candidates.
+                let is_cut = (1..candidates).contains(&trees.len()) && cancel.is_late();
+                let status = if is_cut { Status::Timeout } else { status };
+                let is_whole = |tree: &Derivation| {
+                    let spans = tree.nodes.iter().map(|node| (node.start, node.end));
+                    cover_all_words(spans, sentence.tokens.len())
+                };
+                trees.retain(is_whole);
+                if trees.is_empty() {
+                    continue;
+                }
                 self.set_tree_probabilities(
                     sentence,
                     smoothed,
@@ -235,10 +300,12 @@ impl Parser {
                 return Ok(self.finish(status, trees, options, workspace));
             }
         }
-        self.join_fragments(options.memory, workspace, cancel)
+        let status = Status::Fragments;
+        self.join_fragments(status, MAX_FRAGMENT_WIDTH, options.memory, workspace, cancel)
     }
 
-    /// The best trees of the chart; none if every tree has lost a node to pruning.
+    /// The best trees of the chart, as many as are wanted and fit into memory; none if every tree
+    /// has lost a node to pruning.
     fn decode(
         &self,
         decoder: Decoder,
@@ -246,66 +313,41 @@ impl Parser {
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<Option<Vec<Derivation>>, Cancelled> {
-        let Workspace { words, chart, crf, mixture, marginals, gain, rules, best, .. } = workspace;
+        let Workspace {
+            spare_memory,
+            words,
+            chart,
+            crf,
+            mixture,
+            marginals,
+            gain,
+            rules,
+            best,
+            ..
+        } = workspace;
         let forest = PackedForest { grammar: self.grammar(), chart, words };
+        let wanted = Wanted { candidates, memory: *spare_memory };
         match decoder {
             Decoder::MaxRecall => {
                 gain.prepare_recall(self.grammar(), chart);
-                maximise(forest, gain, best, candidates, cancel)
+                maximise(forest, gain, best, wanted, cancel)
             }
             Decoder::MaxF1 => {
                 marginals.prepare(self.grammar(), chart);
                 gain.prepare_f1(self.grammar(), chart, marginals);
-                maximise(forest, gain, best, candidates, cancel)
+                maximise(forest, gain, best, wanted, cancel)
             }
             Decoder::MaxRule if self.crf.is_some() => {
-                maximise(forest, &CrfRules(crf), best, candidates, cancel)
+                maximise(forest, &CrfRules(crf), best, wanted, cancel)
             }
             Decoder::Viterbi if self.crf.is_some() => {
-                maximise(forest, &CrfTrees(crf), best, candidates, cancel)
+                maximise(forest, &CrfTrees(crf), best, wanted, cancel)
             }
             Decoder::MaxRule if mixture.members().is_empty() => {
-                maximise(forest, &PcfgRules(chart), best, candidates, cancel)
+                maximise(forest, &PcfgRules(chart), best, wanted, cancel)
             }
-            Decoder::MaxRule => maximise(forest, rules, best, candidates, cancel),
-            Decoder::Viterbi => maximise(forest, &Viterbi, best, candidates, cancel),
+            Decoder::MaxRule => maximise(forest, rules, best, wanted, cancel),
+            Decoder::Viterbi => maximise(forest, &Viterbi, best, wanted, cancel),
         }
     }
-}
-
-fn maximise<O: Objective>(
-    forest: PackedForest<'_>,
-    objective: &O,
-    best: &mut Best,
-    candidates: usize,
-    cancel: &Cancel,
-) -> Result<Option<Vec<Derivation>>, Cancelled> {
-    best.fill(forest, objective, cancel)?;
-    if candidates <= 1 {
-        return Ok(best.tree(forest, objective).map(|tree| vec![tree]));
-    }
-    let mut ranked = KBest::new(forest, objective, best);
-    let mut trees: Vec<Derivation> = Vec::new();
-    let mut written: FxHashSet<Vec<(u32, u32, u32)>> = FxHashSet::default();
-    for rank in 0..candidates.saturating_mul(DERIVATIONS_PER_TREE) {
-        cancel.check()?;
-        let Some((_, tree)) = ranked.tree(rank) else { break };
-        // Derivations that differ in annotations only are the same tree.
-        if written.insert(brackets(forest.grammar, &tree)) {
-            trees.push(tree);
-            if trees.len() == candidates {
-                break;
-            }
-        }
-    }
-    Ok((!trees.is_empty()).then_some(trees))
-}
-
-/// The labelled brackets of a derivation.
-fn brackets(grammar: &Grammar, tree: &Derivation) -> Vec<(u32, u32, u32)> {
-    let labels = |node: &Node| grammar.output().labels(node.symbol).iter();
-    tree.nodes
-        .iter()
-        .flat_map(|node| labels(node).map(|&label| (label, node.start, node.end)))
-        .collect()
 }

@@ -9,7 +9,7 @@ use super::arrays::{Runs, check_ids, check_shape, elements, offsets_in};
 use super::enter::{enter, lock};
 use super::errors::{ArgumentError, Failure, IntoPyErr};
 use super::grammar::PyGrammar;
-use super::threads::thread_pool;
+use super::threads::Threads;
 use crate::crf::{
     CrfModel, FeatureLabels, Loss, Steps, TEMPLATE_VERSION, TokenAttributes, Trainer, Vocabulary,
     Weights,
@@ -96,7 +96,7 @@ impl IntoPyErr for TrainingError {
 #[pyclass(name = "CRFTrainer", module = "lpcfg._core", frozen)]
 struct PyCrfTrainer {
     trainer: Mutex<Trainer>,
-    pool: rayon::ThreadPool,
+    threads: Threads,
 }
 
 #[pymethods]
@@ -106,15 +106,16 @@ impl PyCrfTrainer {
         let model = Arc::clone(&model.0);
         enter(py, move |_| {
             let trainer = Mutex::new(Trainer::new(CrfModel::clone(&model)));
-            Ok::<_, Failure>(Self { trainer, pool: thread_pool(threads)? })
+            Ok::<_, Failure>(Self { trainer, threads: Threads::new(threads) })
         })
     }
 
-    /// Add training trees, whose charts a grammar prunes. `word_column` has the number of each
-    /// token's word among `spellings`; `emissions` has its id in the lexicon of the grammar.
+    /// Add training trees, whose charts a grammar prunes; returns the number of trees that were left
+    /// out because their charts would take more than `memory` bytes. `word_column` has the number of
+    /// each token's word among `spellings`; `emissions` has its id in the lexicon of the grammar.
     #[pyo3(signature = (
         grammar, *, spellings, word_column, emissions, word_offsets, symbols, starts, ends,
-        tree_offsets, coarse_threshold, threshold
+        tree_offsets, coarse_threshold, threshold, memory
     ))]
     #[expect(clippy::too_many_arguments, reason = "one array each, all by name")]
     fn add(
@@ -131,7 +132,8 @@ impl PyCrfTrainer {
         tree_offsets: PyReadonlyArray1<'_, i64>,
         coarse_threshold: f64,
         threshold: f64,
-    ) -> PyResult<()> {
+        memory: usize,
+    ) -> PyResult<usize> {
         let trees = TreesIn {
             words: elements("word_column", &word_column)?,
             emissions: elements("emissions", &emissions)?,
@@ -147,8 +149,10 @@ impl PyCrfTrainer {
             combine: Combine::Posteriors,
             coarse_threshold,
             threshold,
-            memory: usize::MAX,
+            memory,
             candidates: 1,
+            max_length: usize::MAX,
+            timeout: None,
             marginals: false,
         };
         enter(py, |cancel| {
@@ -157,11 +161,11 @@ impl PyCrfTrainer {
             let attributes: Vec<TokenAttributes> =
                 spellings.iter().map(|word| vocabulary.attributes(word)).collect();
             let trees = trees.gold_trees(grammar, &attributes)?;
-            let examples = self
-                .pool
-                .install(|| crf_examples(trainer.model(), grammar, trees, options, cancel))?;
-            trainer.add(examples);
-            Ok::<_, Failure>(())
+            let model = trainer.model();
+            let added =
+                self.threads.install(|| crf_examples(model, grammar, trees, options, cancel))?;
+            trainer.add(added.examples);
+            Ok::<_, Failure>(added.too_large)
         })
     }
 
@@ -193,7 +197,7 @@ impl PyCrfTrainer {
                     let message = format!("order must have sentence numbers below {sentences}");
                     ArgumentError::new("order", message)
                 })?;
-            let log_probability = self.pool.install(|| trainer.run(&order, steps, cancel))?;
+            let log_probability = self.threads.install(|| trainer.run(&order, steps, cancel))?;
             Ok::<_, Failure>(log_probability)
         })
     }

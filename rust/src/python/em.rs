@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use super::arrays::{Runs, check_shape, elements, offsets_in};
 use super::enter::enter;
 use super::errors::{Exception, Failure, IntoPyErr};
-use super::threads::thread_pool;
+use super::threads::Threads;
 use crate::cancel::{Cancel, Cancelled};
 use crate::em::{LatentTrees, NodeVectors, Parameters, TreesError, merge_losses};
 
@@ -29,11 +29,11 @@ struct ParametersIn<'py>(
     PyReadonlyArray1<'py, f32>,
 );
 
-/// Trees indexed for the E-step, with a pool of threads.
+/// Trees indexed for the E-step, with threads to work on.
 #[pyclass(name = "LatentTrees", module = "lpcfg._core", frozen)]
 struct PyLatentTrees {
     trees: LatentTrees,
-    pool: rayon::ThreadPool,
+    threads: Threads,
 }
 
 impl PyLatentTrees {
@@ -49,7 +49,7 @@ impl PyLatentTrees {
         let binary = elements("binary", &parameters.2)?;
         let emissions = elements("emissions", &parameters.3)?;
         enter(py, |cancel| {
-            self.pool.install(|| {
+            self.threads.install(|| {
                 let parameters = Parameters::new(&self.trees, states, roots, binary, emissions)?;
                 let vectors = NodeVectors::compute(&self.trees, &parameters, cancel)?;
                 use_them(&vectors, &parameters, cancel).map_err(Failure::from)
@@ -95,7 +95,7 @@ impl PyLatentTrees {
                 emission_symbols.to_vec(),
                 symbols,
             )?;
-            Ok::<_, Failure>(Self { trees, pool: thread_pool(threads)? })
+            Ok::<_, Failure>(Self { trees, threads: Threads::new(threads) })
         })
     }
 

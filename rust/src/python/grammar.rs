@@ -86,7 +86,7 @@ impl PyGrammar {
                 .into());
             }
         };
-        let latent = latent.as_ref().map(LatentIn::copy).transpose()?;
+        let latent = latent.as_ref().map(LatentIn::arrays).transpose()?;
         enter(py, |_| {
             let binary = binary.iter().zip(binary_probabilities).map(|(symbols, &probability)| {
                 let [parent, left, right] = symbols.map(SymbolId);
@@ -107,8 +107,8 @@ impl PyGrammar {
             offsets_in("output_offsets", output_offsets, output_labels.len(), Runs::MayBeEmpty)?;
             let output = Output::new(output_offsets.to_vec(), output_labels.to_vec())?;
             let mut grammar = Grammar::new(rules, emissions, output, coarse)?;
-            if let Some(copy) = latent {
-                grammar = grammar.with_latent(copy())?;
+            if let Some(arrays) = latent {
+                grammar = grammar.with_latent(arrays())?;
             }
             Ok::<_, Failure>(Self(Arc::new(grammar)))
         })
@@ -131,8 +131,10 @@ struct LatentIn<'py> {
 }
 
 impl LatentIn<'_> {
-    /// A function that copies the arrays and needs no interpreter lock.
-    fn copy(&self) -> Result<impl FnOnce() -> LatentArrays + Send + '_, ArgumentError> {
+    /// A function that copies or borrows the arrays and needs no interpreter lock.
+    fn arrays<'a>(
+        &'a self,
+    ) -> Result<impl FnOnce() -> LatentArrays<'a> + Send + 'a, ArgumentError> {
         let states = elements("states", &self.states)?;
         let roots = elements("roots", &self.roots)?;
         let binary = elements("binary", &self.binary)?;
@@ -145,9 +147,9 @@ impl LatentIn<'_> {
         Ok(move || LatentArrays {
             states: states.to_vec(),
             roots: roots.to_vec(),
-            binary: binary.to_vec(),
+            binary: binary.into(),
             binary_counts: binary_counts.to_vec(),
-            binary_positions: binary_positions.to_vec(),
+            binary_positions: binary_positions.into(),
             emission_ratios: emission_ratios.to_vec(),
             ratio_symbols: ratio_symbols.to_vec(),
             entry_ratios: entry_ratios.to_vec(),

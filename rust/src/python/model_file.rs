@@ -1,4 +1,4 @@
-//! Bindings of model files, whose arrays borrow from the memory map.
+//! Bindings of model files, whose arrays borrow from the bytes in memory.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -43,7 +43,7 @@ macro_rules! with_type {
     }};
 }
 
-/// A model file, mapped or read into memory, and validated.
+/// A model file, read into memory and validated.
 #[pyclass(frozen, module = "lpcfg._core")]
 struct ModelFile {
     file: model_file::ModelFile,
@@ -90,8 +90,8 @@ impl ModelFile {
         Ok(descriptor(py, element_type))
     }
 
-    /// A read-only array that borrows from the memory map, checked against a type and a shape
-    /// (in which None stands for any length) if they are given.
+    /// A read-only array that borrows from the bytes of the file, checked against a type and a
+    /// shape (in which None stands for any length) if they are given.
     #[pyo3(signature = (name, dtype=None, shape=None))]
     fn array<'py>(
         this: &Bound<'py, Self>,
@@ -134,14 +134,14 @@ fn borrow_array<'py, T: Element + numpy::Element>(
     let view = NdArrayView::from_shape(shape, &elements)
         .map_err(|error| Exception::Internal.new_err(py, error))?;
     let array = match elements {
-        // SAFETY: the elements belong to the storage of `owner`, which is frozen, so that they
+        // SAFETY: the elements belong to the bytes of `owner`, which is frozen, so that they
         // stay where they are for as long as the array keeps it alive.
         Cow::Borrowed(_) => unsafe {
             PyArrayDyn::borrow_from_array(&view, owner.clone().into_any())
         },
         Cow::Owned(_) => PyArrayDyn::from_array(py, &view),
     };
-    // Writing to the map would be a segmentation fault.
+    // Other arrays, and the core, read the same bytes.
     array.readwrite().make_nonwriteable();
     Ok(array.into_any())
 }

@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use super::arrays::{check_shape, elements};
 use super::enter::enter;
 use super::errors::{ArgumentError, Failure};
-use super::threads::thread_pool;
+use super::threads::Threads;
 use crate::numeric::simplex;
 
 /// The weights of the convex combinations of anchors that are nearest to some points, a row each,
@@ -27,9 +27,9 @@ fn nearest_mixtures<'py>(
     check_shape("products", products.shape(), &shape)?;
     let (gram, products) = (elements("gram", &gram)?, elements("products", &products)?);
     let weights = enter(py, |cancel| {
-        let pool = thread_pool(threads)?;
+        let threads = Threads::new(threads);
         let weights =
-            pool.install(|| simplex::nearest_mixtures(gram, products, anchors, cancel))?;
+            threads.install(|| simplex::nearest_mixtures(gram, products, anchors, cancel))?;
         Ok::<_, Failure>(weights)
     })?;
     weights.into_pyarray(py).reshape(shape)

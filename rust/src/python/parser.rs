@@ -1,17 +1,18 @@
 //! Bindings of the parser.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use numpy::{IntoPyArray, PyReadonlyArray1};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
-use super::arrays::{Runs, check_ids, elements, offsets_in};
+use super::arrays::{Runs, check_ids, check_shape, elements, offsets_in};
 use super::crf::PyCrfModel;
 use super::enter::enter;
 use super::errors::{ArgumentError, Failure};
 use super::grammar::PyGrammar;
-use super::threads::thread_pool;
+use super::threads::Threads;
 use crate::crf::{CrfModel, TokenAttributes};
 use crate::grammar::Token;
 use crate::parser::{Analysis, Combine, Decoder, Options, Parser, Sentence, Span};
@@ -19,12 +20,12 @@ use crate::parser::{Analysis, Combine, Decoder, Options, Parser, Sentence, Span}
 /// The tag id of a word without a given tag.
 const NO_TAG: u32 = u32::MAX;
 
-/// Grammars with a pool of threads.
+/// Grammars with threads to work on.
 #[pyclass(name = "Parser", module = "lpcfg._core", frozen)]
 struct PyParser {
     parser: Parser,
     crf: Option<Arc<CrfModel>>,
-    pool: rayon::ThreadPool,
+    threads: Threads,
 }
 
 #[pymethods]
@@ -44,17 +45,18 @@ impl PyParser {
         enter(py, move |_| {
             let parser = others.into_iter().try_fold(Parser::new(grammar)?, Parser::with)?;
             let parser = crf.iter().cloned().try_fold(parser, Parser::with_crf)?;
-            Ok::<_, Failure>(Self { parser, crf, pool: thread_pool(threads)? })
+            Ok::<_, Failure>(Self { parser, crf, threads: Threads::new(threads) })
         })
     }
 
     /// Parse sentences given as ids of words, of tags or of both, one after the other.
     ///
-    /// A parser with a conditional random field also needs the spelling of each word. Returns a
+    /// `breaks` has the strength of the punctuation that each token is, by which long sentences are
+    /// split. A parser with a conditional random field also needs the spelling of each word. Returns a
     /// dictionary of arrays, which `lpcfg.parsing.parser` reads.
     #[pyo3(signature = (
-        offsets, words, tags, *, decoder, combine, coarse_threshold, threshold, memory, candidates,
-        marginals, spellings=None
+        offsets, words, tags, *, breaks, decoder, combine, coarse_threshold, threshold, memory,
+        max_length, timeout, candidates, marginals, spellings=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "options by name")]
     fn analyze<'py>(
@@ -63,11 +65,14 @@ impl PyParser {
         offsets: PyReadonlyArray1<'py, i64>,
         words: Option<PyReadonlyArray1<'py, u32>>,
         tags: Option<PyReadonlyArray1<'py, u32>>,
+        breaks: PyReadonlyArray1<'py, u8>,
         decoder: &str,
         combine: &str,
         coarse_threshold: f64,
         threshold: f64,
         memory: usize,
+        max_length: usize,
+        timeout: Option<f64>,
         candidates: usize,
         marginals: bool,
         spellings: Option<Vec<String>>,
@@ -78,22 +83,30 @@ impl PyParser {
             coarse_threshold,
             threshold,
             memory,
+            max_length,
+            timeout: timeout.map(duration).transpose()?,
             candidates,
             marginals,
         };
         let offsets = elements("offsets", &offsets)?;
         let words = words.as_ref().map(|array| elements("words", array)).transpose()?;
         let tags = tags.as_ref().map(|array| elements("tags", array)).transpose()?;
+        let breaks = elements("breaks", &breaks)?;
         let columns = enter(py, |cancel| {
             let tokens = self.tokens(words, tags)?;
             let attributes = self.attributes(spellings.as_deref(), tokens.len())?;
-            let sentences = sentences(&tokens, &attributes, offsets)?;
+            check_shape("breaks", &[breaks.len()], &[tokens.len()])?;
+            let sentences = sentences(&tokens, &attributes, breaks, offsets)?;
             let analyses =
-                self.pool.install(|| self.parser.analyze_all(&sentences, options, cancel))?;
+                self.threads.install(|| self.parser.analyze_all(&sentences, options, cancel))?;
             Ok::<_, Failure>(Columns::new(&analyses))
         })?;
         columns.into_dict(py)
     }
+}
+
+fn duration(seconds: f64) -> Result<Duration, ArgumentError> {
+    Duration::try_from_secs_f64(seconds).map_err(|error| ArgumentError::new("timeout", error))
 }
 
 fn decoder_named(name: &str) -> Result<Decoder, ArgumentError> {
@@ -168,6 +181,7 @@ impl PyParser {
 fn sentences<'a>(
     tokens: &'a [Token],
     attributes: &'a [TokenAttributes],
+    breaks: &'a [u8],
     offsets: &[i64],
 ) -> Result<Vec<Sentence<'a>>, ArgumentError> {
     let offsets = offsets_in("offsets", offsets, tokens.len(), Runs::NonEmpty)?;
@@ -175,7 +189,7 @@ fn sentences<'a>(
         let range = pair[0]..pair[1];
         let attributes =
             if attributes.is_empty() { attributes } else { &attributes[range.clone()] };
-        Sentence { tokens: &tokens[range], attributes }
+        Sentence { tokens: &tokens[range.clone()], attributes, breaks: &breaks[range] }
     };
     Ok(offsets.windows(2).map(sentence).collect())
 }

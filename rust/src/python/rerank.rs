@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use super::arrays::{Runs, elements, offsets_in, offsets_out};
 use super::enter::enter;
 use super::errors::{Exception, Failure, IntoPyErr};
-use super::threads::thread_pool;
+use super::threads::Threads;
 use super::treebank::ForestIn;
 use crate::rerank::view::LabelTables;
 use crate::rerank::{ExtractError, extract};
@@ -56,8 +56,8 @@ fn candidate_features<'py>(
             punctuation: punctuation.to_vec(),
             conjunction: conjunction.to_vec(),
         };
-        let pool = thread_pool(threads)?;
-        let rows = pool.install(|| extract(&forest, &sentence_offsets, &tables, cancel))?;
+        let threads = Threads::new(threads);
+        let rows = threads.install(|| extract(&forest, &sentence_offsets, &tables, cancel))?;
         Ok::<_, Failure>(rows)
     })?;
     Ok((offsets_out(py, &rows.offsets), rows.keys.into_pyarray(py), rows.counts.into_pyarray(py)))

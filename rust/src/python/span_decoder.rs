@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 use super::arrays::elements;
 use super::enter::enter;
 use super::errors::{ArgumentError, Exception, Failure, IntoPyErr};
-use super::threads::thread_pool;
+use super::threads::Threads;
 use crate::span_decoder::{self, Method, Sentence, SpanError};
 
 /// An error in one of several sentences.
@@ -93,8 +93,8 @@ fn decode_spans<'py>(
     let sentences = borrow(&sentences)?;
     let method = if greedy { Method::Greedy } else { Method::Exact };
     let (offsets, starts, ends, labels, scores) = enter(py, |cancel| {
-        let pool = thread_pool(threads)?;
-        let trees = pool.install(|| span_decoder::decode(&sentences, none, method, cancel))?;
+        let threads = Threads::new(threads);
+        let trees = threads.install(|| span_decoder::decode(&sentences, none, method, cancel))?;
         let mut offsets = vec![0];
         let (mut starts, mut ends, mut labels) = (Vec::new(), Vec::new(), Vec::new());
         for tree in &trees {
@@ -128,8 +128,8 @@ fn span_marginals<'py>(
 ) -> PyResult<Vec<(f64, Bound<'py, PyArray1<f64>>)>> {
     let sentences = borrow(&sentences)?;
     let found = enter(py, |cancel| {
-        let pool = thread_pool(threads)?;
-        let found = pool.install(|| span_decoder::marginals(&sentences, none, cancel))?;
+        let threads = Threads::new(threads);
+        let found = threads.install(|| span_decoder::marginals(&sentences, none, cancel))?;
         Ok::<_, Failure>(found)
     })?;
     Ok(found

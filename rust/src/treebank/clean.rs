@@ -142,10 +142,11 @@ impl<'a> Cleaner<'a> {
         self.cleaned.end_tree();
     }
 
-    /// Whether the last `below` nodes are one subtree whose root has the given label.
+    /// Whether the last `below` nodes are one phrase with the given label. The tag of a word is no
+    /// repetition of a phrase label.
     fn repeats(&self, label: u32, below: usize) -> bool {
         let last = self.cleaned.node_count() - 1;
-        self.cleaned.labels()[last] == label && self.cleaned.sizes()[last] as usize == below
+        self.last_is_phrase(&[label]) && self.cleaned.sizes()[last] as usize == below
     }
 
     fn normalise_root(&mut self) {
@@ -253,9 +254,11 @@ mod tests {
 
     #[test]
     fn repeated_labels_merge_also_when_cleaning_makes_them_so() {
-        let text = "(S (NP-SBJ (NP (-NONE- *)) (NP-1 (NP=2 (NN (NN rain))))))";
+        let text = "(S (NP-SBJ (NP (-NONE- *)) (NP-1 (NP=2 (NN rain)))))";
         let options = CleanOptions { root_label: None, ..CleanOptions::default() };
         assert_eq!(cleaned(text, &options), "(S (NP (NN rain)))");
+        // The lowest one is a tag.
+        assert_eq!(cleaned("(S (NP (NP (NP rain))))", &options), "(S (NP (NP rain)))");
     }
 
     #[test]

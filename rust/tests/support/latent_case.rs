@@ -13,7 +13,7 @@ use super::{Case, Derived, case};
 #[derive(Debug, Clone)]
 pub struct LatentCase {
     pub case: Case,
-    arrays: LatentArrays,
+    arrays: LatentArrays<'static>,
     /// Whether the core is given sparse tensors.
     sparse: bool,
 }
@@ -50,9 +50,9 @@ pub fn latent_states(case: Case, lowest: f32) -> impl Strategy<Value = LatentCas
                 arrays: LatentArrays {
                     states: states.clone(),
                     roots,
-                    binary,
+                    binary: binary.into(),
                     binary_counts: sizes.iter().map(|&size| size as u32).collect(),
-                    binary_positions: vec![],
+                    binary_positions: vec![].into(),
                     emission_ratios,
                     ratio_symbols: (0..case.symbols)
                         .flat_map(|symbol| [symbol; RATIO_VECTORS])
@@ -87,19 +87,19 @@ impl LatentCase {
     }
 
     /// The same tensors without their zeros, but for those of every third rule.
-    fn sparse(&self) -> LatentArrays {
+    fn sparse(&self) -> LatentArrays<'static> {
         let mut arrays = self.arrays.clone();
-        arrays.binary.clear();
+        arrays.binary.to_mut().clear();
         arrays.binary_counts.clear();
         let mut from = 0;
         for (rule, &size) in self.arrays.binary_counts.iter().enumerate() {
             let values = &self.arrays.binary[from..][..size as usize];
             let kept: Vec<u32> =
                 (0..size).filter(|&p| rule % 3 == 2 || values[p as usize] != 0.0).collect();
-            arrays.binary.extend(kept.iter().map(|&p| values[p as usize]));
+            arrays.binary.to_mut().extend(kept.iter().map(|&p| values[p as usize]));
             arrays.binary_counts.push(kept.len() as u32);
             if kept.len() < size as usize {
-                arrays.binary_positions.extend(kept);
+                arrays.binary_positions.to_mut().extend(kept);
             }
             from += size as usize;
         }

@@ -7,17 +7,15 @@ softly, by the posteriors of a Gaussian mixture, as Narayan & Cohen suggest in s
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import scipy
 from numpy.typing import NDArray
 
 from lpcfg._threads import one_thread
+from lpcfg.estimators.clustering._k_means import k_means, squared_distances
 from lpcfg.estimators.features.node_projections import NodeProjections, nodes_by_symbol
-
-if TYPE_CHECKING:
-    from sklearn.cluster import KMeans
 
 __all__ = ["NodeClusters", "cluster_nodes"]
 
@@ -39,7 +37,7 @@ def cluster_nodes(
     clusters: NDArray[np.integer],
     generator: np.random.Generator,
     *,
-    restarts: int = 10,
+    restarts: int = 1,
     variance_scale: float = 0.0,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> NodeClusters:
@@ -68,17 +66,18 @@ def cluster_nodes(
     # Drawn for all symbols, so that the clusters of a symbol do not depend on other symbols.
     seeds = generator.integers(2**31, size=len(clusters)).tolist()
     nodes, ranks = nodes_by_symbol(symbol, len(clusters)), projections.ranks
-    # Loading scikit-learn takes a second, which only training should cost. It is loaded before
-    # threads are limited: a library that is loaded later would use all of them.
-    from sklearn.cluster import KMeans
-
     with one_thread():
         for chosen in progress(np.flatnonzero((clusters > 1) & (ranks > 0)).tolist()):
             columns = nodes[chosen]
             sides = (projections.inside, projections.outside)
             points = np.hstack([side[columns, : ranks[chosen]] for side in sides])
-            means = KMeans(int(clusters[chosen]), n_init=restarts, random_state=seeds[chosen])
-            best, posterior = _cluster_points(points, means, variance_scale)
+            best, posterior = _cluster_points(
+                points,
+                int(clusters[chosen]),
+                np.random.default_rng(seeds[chosen]),
+                restarts,
+                variance_scale,
+            )
             rows = slice(best.shape[1])
             cluster[rows, columns] = best.T
             responsibility[rows, columns] = posterior.T
@@ -92,17 +91,22 @@ _MIN_RESPONSIBILITY = 0.05
 
 
 def _cluster_points(
-    points: NDArray[np.float32], means: KMeans, variance_scale: float
+    points: NDArray[np.float32],
+    clusters: int,
+    generator: np.random.Generator,
+    restarts: int,
+    variance_scale: float,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The most probable clusters of each point, and their responsibilities."""
     # Many nodes have the same features: distinct points are clustered, weighted by their counts.
     distinct, row, weight = _distinct_points(points)
-    means.set_params(n_clusters=min(means.n_clusters, len(distinct)))
-    means.fit(distinct, sample_weight=weight.astype(np.float32))
-    posterior = np.eye(means.n_clusters)[means.labels_]
-    variance = variance_scale * means.inertia_ / points.size
+    centres = k_means(distinct, weight, min(clusters, len(distinct)), generator, restarts)
+    squares = squared_distances(distinct, centres)
+    closest = squares.argmin(axis=1)
+    inertia = weight @ squares[np.arange(len(squares)), closest]
+    posterior = np.eye(len(centres))[closest]
+    variance = variance_scale * inertia / points.size
     if variance > 0:
-        squares = means.transform(distinct).astype(np.float64) ** 2
         # The prior of a cluster that k-means left empty is zero.
         with np.errstate(divide="ignore"):
             logs = np.log(weight @ posterior) - squares / (2 * variance)
@@ -112,7 +116,7 @@ def _cluster_points(
     # The most probable cluster is always kept.
     kept[:, 1:][kept[:, 1:] < _MIN_RESPONSIBILITY] = 0
     kept /= kept.sum(axis=1, keepdims=True)
-    sizes = np.bincount(best.ravel(), (weight[:, None] * kept).ravel(), means.n_clusters)
+    sizes = np.bincount(best.ravel(), (weight[:, None] * kept).ravel(), len(centres))
     rank = np.empty(len(sizes), dtype=np.int64)
     rank[np.argsort(-sizes, kind="stable")] = np.arange(len(sizes))
     return rank[best][row], kept[row]

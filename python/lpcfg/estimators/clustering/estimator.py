@@ -69,7 +69,7 @@ class ClusteringEstimator(ProjectingEstimator):
     min_count: int = field(default=50, metadata=MIN_COUNT)
     full_count: int = field(default=500, metadata=FULL_COUNT)
     restarts: int = field(
-        default=10,
+        default=1,
         metadata=parameter(
             Interval(int, 1), "k-means is run this number of times, and the best run is kept"
         ),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from typing import get_args
@@ -28,10 +29,18 @@ from lpcfg.grammar.latent_states import refuse_unary_rules
 from lpcfg.lexicon.lexicon import Lexicon
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.word_table import initial_words
-from lpcfg.parsing.options import Pruning, checked_pruning
+from lpcfg.parsing.options import MEMORY, Pruning, checked_pruning
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["CRFEstimator"]
+__all__ = ["CRFEstimator", "TrainingWarning"]
+
+
+class TrainingWarning(UserWarning):
+    """Some trees were not used for training.
+
+    >>> TrainingWarning.__name__
+    'TrainingWarning'
+    """
 
 
 @dataclass(repr=False, kw_only=True)
@@ -42,7 +51,8 @@ class CRFEstimator(Estimator):
     of a span, around it and at its split point, and its length; they are conjoined with the label.
 
     After ``fit``, ``log_likelihoods_`` has the mean log-probability of a tree in each epoch, before
-    the gradient step with that tree.
+    the gradient step with that tree, and ``too_large_`` the number of trees that were left out
+    because their charts would take more than ``memory`` bytes; there is a warning if there are any.
 
     >>> from lpcfg import embedded_trees
     >>> estimator = CRFEstimator(epochs=2, bits=16).fit(embedded_trees())
@@ -118,12 +128,22 @@ class CRFEstimator(Estimator):
             option=False,
         ),
     )
+    memory: int = field(
+        default=MEMORY,
+        metadata=parameter(
+            Interval(int, 1, (1 << 63) - 1),
+            "the largest number of bytes for the charts of one training sentence, as in a Parser; "
+            "trees whose charts would take more are not used for training",
+            option=False,
+        ),
+    )
     lexicon: LexiconOptions = field(default_factory=LexiconOptions, metadata=LEXICON)
     random_state: int = field(default=0, metadata=RANDOM_STATE)
     n_jobs: int = field(default=-1, metadata=N_JOBS)
     progress: Callable[[Iterable[int]], Iterable[int]] = field(default=iter, metadata=PROGRESS)
 
     log_likelihoods_: list[float] = field(init=False, repr=False, compare=False)
+    too_large_: int = field(init=False, repr=False, compare=False)
 
     def estimate(self, treebank: Treebank) -> Grammar:
         """Learn the weights of features by stochastic gradient descent.
@@ -142,7 +162,7 @@ class CRFEstimator(Estimator):
         start = CRFWeights(self.loss, prior_weight, vocabulary, weights)
         trainer = _core.CRFTrainer(start.core(treebank.symbols), thread_count(self.n_jobs))
         leaves = np.flatnonzero(treebank.word >= 0)
-        trainer.add(
+        self.too_large_ = trainer.add(
             backbone.core,
             spellings=list(treebank.words),
             word_column=treebank.word[leaves].astype(np.uint32),
@@ -154,7 +174,15 @@ class CRFEstimator(Estimator):
             tree_offsets=treebank.tree_offsets,
             coarse_threshold=prune.coarse,
             threshold=prune.fine,
+            memory=self.memory,
         )
+        if self.too_large_:
+            warnings.warn(
+                f"{self.too_large_} of {len(treebank.tree_offsets) - 1} trees are not used for "
+                f"training: their charts would take more than {self.memory} bytes",
+                TrainingWarning,
+                stacklevel=2,
+            )
         generator = np.random.default_rng(self.random_state)
         self.log_likelihoods_ = []
         for _ in self.progress(range(self.epochs)):
@@ -169,7 +197,11 @@ class CRFEstimator(Estimator):
         return replace(
             backbone,
             crf_weights=replace(start, weights=trainer.weights()),
-            provenance={**self.provenance(treebank), "learnt_from": len(trainer)},
+            provenance={
+                **self.provenance(treebank),
+                "learnt_from": len(trainer),
+                "too_large": self.too_large_,
+            },
         )
 
 

@@ -43,7 +43,9 @@ class CRFParser(CRFEstimator, BaseParser):
 
     def _fit(self, treebank: Treebank) -> None:
         super()._fit(treebank)
-        self.parser_ = Parser(self.grammar_, decoder=self.decoder, n_jobs=self.n_jobs)
+        self.parser_ = Parser(
+            self.grammar_, decoder=self.decoder, memory=self.memory, n_jobs=self.n_jobs
+        )
 
     def parser(self) -> BaseParser:
         """The parser itself.

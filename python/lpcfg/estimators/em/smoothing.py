@@ -50,7 +50,7 @@ class Smoothing:
         for name in ("rules", "words", "classes", "rare"):
             if not getattr(self, name) >= 0:
                 value = getattr(self, name)
-                raise InputError(f"smoothing ({name}) must not be negative, but is {value}")
+                raise InputError(f"{name} must not be negative, but is {value}", argument=name)
 
     @classmethod
     def none(cls) -> Smoothing:

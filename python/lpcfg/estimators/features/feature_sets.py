@@ -168,11 +168,13 @@ class FeatureSet:
     def __post_init__(self) -> None:
         for side, named in (("inside", INSIDE_GROUPS), ("outside", OUTSIDE_GROUPS)):
             if not getattr(self, side):
-                raise InputError(f"a feature set needs at least one {side} group")
+                raise InputError(f"a feature set needs at least one {side} group", argument=side)
             for group in getattr(self, side):
                 if isinstance(group, str) and group not in named:
                     raise InputError(
-                        f"no {side} feature group is called {group!r}; there are {', '.join(named)}"
+                        f"no {side} feature group is called {group!r}; there are "
+                        f"{', '.join(named)}",
+                        argument=side,
                     )
 
     @classmethod
@@ -188,7 +190,9 @@ class FeatureSet:
             return FEATURE_SETS[name]
         except KeyError:
             choices = " or ".join(map(repr, FEATURE_SETS))
-            raise InputError(f"features must be {choices}, not {name!r}") from None
+            raise InputError(
+                f"features must be {choices}, not {name!r}", argument="features"
+            ) from None
 
     @property
     def provenance(self) -> dict[str, Any]:

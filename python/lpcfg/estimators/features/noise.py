@@ -46,12 +46,14 @@ class Noise:
     def __post_init__(self) -> None:
         if self.kind not in NOISE_KINDS:
             raise InputError(
-                f"the kind of noise must be one of {', '.join(NOISE_KINDS)}, not {self.kind!r}"
+                f"kind must be one of {', '.join(NOISE_KINDS)}, not {self.kind!r}", argument="kind"
             )
         if not self.sigma >= 0:
             raise InputError(f"sigma must not be negative, but is {self.sigma}", argument="sigma")
         if self.kind == "dropout" and not self.sigma < 1:
-            raise InputError(f"sigma of dropout is a probability below 1, not {self.sigma:g}")
+            raise InputError(
+                f"sigma of dropout is a probability below 1, not {self.sigma:g}", argument="sigma"
+            )
 
     def __str__(self) -> str:
         return f"{self.kind}-{self.sigma:g}"

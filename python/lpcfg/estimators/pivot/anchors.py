@@ -42,7 +42,7 @@ def find_anchors(points: Floats, count: int, tolerance: float = 1e-6) -> NDArray
             f"points must be rows of a matrix, not of shape {points.shape}", argument="points"
         )
     if count < 1:
-        raise InputError(f"the number of anchors must be at least 1, not {count}")
+        raise InputError(f"count must be at least 1, not {count}", argument="count")
     first = int(np.square(points - points.mean(axis=0)).sum(axis=1).argmax())
     wanted = min(count - 1, points.shape[1])
     if wanted == 0:
@@ -68,15 +68,16 @@ def mixing_weights(points: Floats, anchors: Floats, n_jobs: int = 1) -> Floats:
     if points.ndim != 2 or anchors.ndim != 2 or points.shape[1] != anchors.shape[1]:
         raise InputError(
             f"points and anchors must have the same number of columns, not the shapes"
-            f" {points.shape} and {anchors.shape}"
+            f" {points.shape} and {anchors.shape}",
+            argument="points",
         )
     if not len(anchors):
-        raise InputError("there must be at least one anchor")
+        raise InputError("there must be at least one anchor", argument="anchors")
     # The weights do not depend on the origin; rounding errors are smallest near the anchors.
     centre = anchors.mean(axis=0)
     anchors, points = anchors - centre, points - centre
     if not (np.isfinite(anchors).all() and np.isfinite(points).all()):
-        raise InputError("points and anchors must be finite numbers")
+        raise InputError("points and anchors must be finite numbers", argument="points")
     return nearest_mixtures(anchors @ anchors.T, points @ anchors.T, thread_count(n_jobs))
 
 

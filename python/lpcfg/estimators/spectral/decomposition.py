@@ -78,7 +78,8 @@ class SpectralDecomposition:
         if other := [name for name in hyperparameters if name not in HYPERPARAMETERS]:
             raise InputError(
                 f"{other[0]} cannot be changed after the decomposition; only "
-                f"{', '.join(HYPERPARAMETERS)} can"
+                f"{', '.join(HYPERPARAMETERS)} can",
+                argument=other[0],
             )
         chosen = self.estimator.with_params(**hyperparameters)
         chosen.validate()

@@ -152,6 +152,31 @@ proptest! {
     }
 
     #[test]
+    fn several_changes_are_an_error_or_harmless(
+        damage in prop::collection::vec(
+            (any::<usize>(), 0..9_usize, prop::collection::vec(any::<u8>(), 0..9)),
+            1..5,
+        ),
+        copied in prop::option::of((any::<usize>(), 0..40_usize)),
+    ) {
+        let original = small_bytes();
+        let mut bytes = original.clone();
+        for (place, removed, inserted) in damage {
+            let start = place % (bytes.len() + 1);
+            let end = (start + removed).min(bytes.len());
+            bytes.splice(start..end, inserted);
+        }
+        if let Some((place, length)) = copied {
+            let start = place % original.len();
+            let end = (start + length).min(original.len());
+            bytes.extend_from_slice(&original[start..end]);
+        }
+        if let Ok(contents) = Contents::parse(&bytes) {
+            check_well_formed(&bytes, &contents);
+        }
+    }
+
+    #[test]
     fn random_headers_never_panic(header in ".{0,60}", data in prop::collection::vec(any::<u8>(), 0..20)) {
         prop_assert!(Contents::parse(&file_of(&header, &data)).is_err());
     }

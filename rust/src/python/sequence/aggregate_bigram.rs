@@ -5,12 +5,11 @@ use numpy::{
     PyUntypedArrayMethods,
 };
 use pyo3::prelude::*;
-use rayon::ThreadPool;
 
 use crate::python::arrays::{Runs, check_shape, elements, offsets_in};
 use crate::python::enter::enter;
 use crate::python::errors::{ArgumentError, Exception, Failure, IntoPyErr};
-use crate::python::threads::thread_pool;
+use crate::python::threads::Threads;
 use crate::sequence::aggregate_bigram::{Factors, PairCounts, PairCountsError};
 
 impl IntoPyErr for PairCountsError {
@@ -19,11 +18,11 @@ impl IntoPyErr for PairCountsError {
     }
 }
 
-/// Counts of pairs of adjacent words, with a pool of threads.
+/// Counts of pairs of adjacent words, with threads to work on.
 #[pyclass(name = "PairCounts", module = "lpcfg._core", frozen)]
 struct PyPairCounts {
     counts: PairCounts,
-    pool: ThreadPool,
+    threads: Threads,
 }
 
 /// New P(state | first word) and, if asked for, P(second word | state), and the log-likelihood.
@@ -45,7 +44,7 @@ impl PyPairCounts {
         enter(py, |_| {
             let offsets = offsets_in("offsets", offsets, seconds.len(), Runs::MayBeEmpty)?;
             let counts = PairCounts::new(offsets, seconds, counts, words)?;
-            Ok::<_, Failure>(Self { counts, pool: thread_pool(threads)? })
+            Ok::<_, Failure>(Self { counts, threads: Threads::new(threads) })
         })
     }
 
@@ -57,7 +56,7 @@ impl PyPairCounts {
         seconds: PyReadonlyArray2<'_, f32>,
     ) -> PyResult<f64> {
         let factors = factors(&firsts, &seconds)?;
-        enter(py, |cancel| self.pool.install(|| self.counts.log_likelihood(factors, cancel)))
+        enter(py, |cancel| self.threads.install(|| self.counts.log_likelihood(factors, cancel)))
     }
 
     /// An iteration of EM: new parameters, and the log-likelihood of the old ones.
@@ -70,7 +69,7 @@ impl PyPairCounts {
     ) -> PyResult<Step<'py>> {
         let factors = factors(&firsts, &seconds)?;
         let step = enter(py, |cancel| {
-            self.pool.install(|| self.counts.step(factors, update_seconds, cancel))
+            self.threads.install(|| self.counts.step(factors, update_seconds, cancel))
         })?;
         let array = |values: Vec<f32>| {
             let words = values.len() / factors.states;

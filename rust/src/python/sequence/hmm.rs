@@ -6,13 +6,12 @@ use numpy::{
 };
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
-use rayon::ThreadPool;
 
 use crate::cancel::Cancel;
 use crate::python::arrays::{Runs, check_shape, elements, offsets_in};
 use crate::python::enter::enter;
 use crate::python::errors::{ArgumentError, Exception, Failure, IntoPyErr};
-use crate::python::threads::thread_pool;
+use crate::python::threads::Threads;
 use crate::sequence::hmm::expectation::{
     expected_counts, expected_visits, log_probabilities, posteriors,
 };
@@ -87,11 +86,11 @@ impl PySecondOrder {
     }
 }
 
-/// Sequences of symbols, with a pool of threads.
+/// Sequences of symbols, with threads to work on.
 #[pyclass(name = "Sequences", module = "lpcfg._core", frozen)]
 struct PySequences {
     sequences: Sequences,
-    pool: ThreadPool,
+    threads: Threads,
 }
 
 #[pymethods]
@@ -108,7 +107,7 @@ impl PySequences {
         enter(py, |_| {
             let offsets = offsets_in("offsets", offsets, symbols.len(), Runs::NonEmpty)?;
             let sequences = Sequences::new(offsets, symbols.to_vec())?;
-            Ok::<_, Failure>(Self { sequences, pool: thread_pool(threads)? })
+            Ok::<_, Failure>(Self { sequences, threads: Threads::new(threads) })
         })
     }
 
@@ -230,7 +229,7 @@ impl PySequences {
         py: Python<'_>,
         work: impl FnOnce(&Cancel) -> Result<T, HmmError> + Send,
     ) -> PyResult<T> {
-        enter(py, |cancel| self.pool.install(|| work(cancel)))
+        enter(py, |cancel| self.threads.install(|| work(cancel)))
     }
 }
 

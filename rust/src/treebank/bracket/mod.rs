@@ -2,7 +2,8 @@
 //!
 //! Text arrives in chunks that may end anywhere, even within a character. Line breaks mean nothing
 //! to the syntax: a tree may take several lines and a line may hold several trees. A tree's root
-//! may lack a label, `( (S ...))`, and a tree may be empty, `(())` or `()`.
+//! may lack a label, `( (S ...))`, and a tree may be empty, `(())` or `()`. Escape sequences stand
+//! for white space and control characters within tokens (`escape.rs`).
 //!
 //! ```
 //! use lpcfg_core::treebank::bracket::{BracketReader, ReadOptions};
@@ -16,6 +17,7 @@
 //! ```
 
 mod error;
+mod escape;
 mod recovery;
 
 pub use error::{BracketError, Malformed, Position};
@@ -231,10 +233,10 @@ impl BracketReader {
         if has_children {
             self.fail(at, Malformed::WordAmongSubtrees)
         } else if top.label.is_none() {
-            top.label = Some(self.forest.intern_label(text));
+            top.label = Some(self.forest.intern_label(&escape::unescape(text)));
             Ok(())
         } else if top.word.is_none() {
-            top.word = Some(self.forest.intern_word(text));
+            top.word = Some(self.forest.intern_word(&escape::unescape(text)));
             Ok(())
         } else {
             self.fail(at, Malformed::SeveralWords(text.to_owned()))

@@ -135,6 +135,31 @@ fn any_tree() -> impl Strategy<Value = String> {
     })
 }
 
+/// What may be put into a treebank by mistake: brackets, escape sequences and parts of them.
+fn token() -> impl Strategy<Value = &'static str> {
+    prop::sample::select(vec![
+        "",
+        "(",
+        ")",
+        "))",
+        "(())",
+        "()",
+        " ",
+        "\n",
+        "\r",
+        "\0",
+        "\u{feff}",
+        "\u{e9}",
+        "(-NONE- *)",
+        "-U+",
+        "-U+00A0-",
+        "-U+-",
+        "-U+002D-",
+        "-U+D800-",
+        "-U+004",
+    ])
+}
+
 /// Feed a text in chunks cut at the given places, taking the trees whenever some are complete.
 fn read_in_chunks(text: &[u8], cuts: &[usize], options: ReadOptions) -> (Vec<String>, usize) {
     let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut % (text.len() + 1)).collect();
@@ -170,6 +195,26 @@ proptest! {
         let _ = read(text.as_bytes(), KEEP_EMPTY);
         let whole = read_in_chunks(text.as_bytes(), &[], SKIP);
         prop_assert_eq!(whole, read_in_chunks(text.as_bytes(), &cuts, SKIP));
+    }
+
+    #[test]
+    fn damaged_trees_are_skipped_wherever_chunks_end(
+        written in prop::collection::vec(any_tree(), 1..4),
+        damage in prop::collection::vec((any::<usize>(), 0..3_usize, token()), 1..5),
+        cuts in prop::collection::vec(any::<usize>(), 0..8),
+    ) {
+        let mut text = written.join("\n").into_bytes();
+        for (place, removed, inserted) in damage {
+            let start = place % (text.len() + 1);
+            let end = (start + removed).min(text.len());
+            text.splice(start..end, inserted.bytes());
+        }
+        let whole = read_in_chunks(&text, &[], SKIP);
+        prop_assert_eq!(&whole, &read_in_chunks(&text, &cuts, SKIP));
+        match read(&text, ReadOptions::default()) {
+            Ok(mut reader) => prop_assert_eq!((trees(&mut reader), 0), whole),
+            Err(_) => prop_assert!(whole.1 > 0),
+        }
     }
 
     #[test]

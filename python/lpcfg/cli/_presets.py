@@ -1,0 +1,111 @@
+"""``lpcfg train --preset``: a model or an ensemble with one command."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from lpcfg.cli._common import report
+from lpcfg.cli._estimators import estimator_options, run_parameters
+from lpcfg.errors import InputError
+from lpcfg.estimators.base import Estimator
+from lpcfg.estimators.presets import PRESETS
+from lpcfg.estimators.registry import estimator_class
+from lpcfg.grammar.grammar import Grammar
+from lpcfg.io import load, save
+from lpcfg.io.model_file import is_model_file
+from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.treebank.treebank import Treebank
+
+__all__ = ["add_preset", "check_preset", "is_ensemble", "train_preset"]
+
+
+def add_preset(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--preset``.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_preset(parser)
+    >>> parser.parse_args(["--preset", "accurate"]).preset
+    'accurate'
+    """
+    listed = "; ".join(f"{name}: {preset.description}" for name, preset in PRESETS.items())
+    parser.add_argument(
+        "--preset",
+        choices=PRESETS,
+        metavar="NAME",
+        help=f"train models that do well together, in place of --estimator. {listed}. MODEL is a "
+        "folder if there are several; models that are there already are not trained again",
+    )
+
+
+def check_preset(options: argparse.Namespace) -> None:
+    """Raise an InputError for options of a single model.
+
+    >>> check_preset(argparse.Namespace(estimator="em", preset="fast", noise=None, rerank=True))
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: --preset and --rerank: choose one
+    """
+    others = [name for name in ("noise", "rerank") if getattr(options, name)]
+    others += [name for name in estimator_options(options.estimator) if hasattr(options, name)]
+    if others:
+        option = others[0].replace("_", "-")
+        raise InputError(f"--preset and --{option}: choose one", argument="--preset")
+
+
+def is_ensemble(name: str | None) -> bool:
+    """Whether a preset has several models, so that it is saved to a folder.
+
+    >>> is_ensemble("accurate"), is_ensemble("fast"), is_ensemble(None)
+    (True, False, False)
+    """
+    return name is not None and len(PRESETS[name].members) > 1
+
+
+def train_preset(
+    name: str,
+    trees: Treebank,
+    target: Path,
+    options: argparse.Namespace,
+    lexicon: LexiconOptions,
+) -> None:
+    """Train the models of a preset that are not there yet, and save each when it is trained."""
+    preset = PRESETS[name]
+    seconds = preset.seconds(int((trees.word >= 0).sum()))
+    report(f"{preset.description}: about {seconds:.0f} CPU seconds", options.quiet)
+    several = is_ensemble(name)
+    if several:
+        target.mkdir(exist_ok=True)
+    for number, member in enumerate(preset.members, start=1):
+        treebank = trees.transformed(member.transform)
+        path = target
+        if several:
+            path = target / f"{number}-{member.estimator}-{member.binarize}.lpcfg"
+        estimator = member.make(
+            options.seed,
+            lexicon=lexicon,
+            **run_parameters(
+                estimator_class(member.estimator),
+                seed=options.seed,
+                jobs=options.jobs,
+                quiet=options.quiet,
+            ),
+        )
+        if several and is_model_file(path) and _is_done(path, estimator, treebank):
+            report(f"{path} is there already", options.quiet)
+            continue
+        grammar = estimator.fit(treebank).grammar_
+        save(grammar, path)
+        report(f"{grammar}\nsaved to {path}, {path.stat().st_size / 1e6:.1f} MB", options.quiet)
+
+
+def _is_done(path: Path, estimator: Estimator, treebank: Treebank) -> bool:
+    """Whether a file has the model that would be trained; a different one is an error."""
+    grammar = load(path)
+    wanted = estimator.provenance(treebank)
+    stored = grammar.provenance if isinstance(grammar, Grammar) else {}
+    if any(stored.get(key) != value for key, value in wanted.items()):
+        raise InputError(
+            "this model was trained from other trees or with other options; name another folder",
+            argument=path,
+        )
+    return True

@@ -1,0 +1,101 @@
+"""``lpcfg train --unlabelled``: text that a teacher parses, as further training trees."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from lpcfg.cli._common import count, number, progress, report
+from lpcfg.cli._presets import train_preset
+from lpcfg.errors import InputError
+from lpcfg.estimators.presets import PRESETS
+from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.semi_supervised.self_training import label_text, mixed_treebank
+from lpcfg.treebank.treebank import Treebank
+
+__all__ = ["add_self_training", "add_text", "check_self_training"]
+
+#: The ensemble that is trained if no teacher is given.
+_TEACHER = "accurate"
+
+_GOLD_COPIES = 3
+
+
+def add_self_training(group: argparse._ArgumentGroup) -> None:
+    """Declare the options of self-training.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_self_training(parser.add_argument_group("unlabelled text"))
+    >>> parser.parse_args(["--unlabelled", "a.txt", "b.txt.gz"]).unlabelled
+    ['a.txt', 'b.txt.gz']
+    """
+    group.add_argument(
+        "--unlabelled",
+        nargs="+",
+        metavar="TEXT",
+        help="learn from this text too, one sentence per line, words separated by spaces: a "
+        "teacher parses it into the folder MODEL.labelled; what is there is not parsed again",
+    )
+    group.add_argument(
+        "--teacher",
+        metavar="MODEL",
+        help="the model or folder of models that parses the text (default: the preset "
+        f"{_TEACHER}: {PRESETS[_TEACHER].description}, trained into MODEL.teacher)",
+    )
+    group.add_argument(
+        "--gold-copies",
+        type=count,
+        metavar="N",
+        help="how often a tree of the treebank is repeated: its weight against a tree of the "
+        f"teacher (default: {_GOLD_COPIES})",
+    )
+    group.add_argument(
+        "--min-confidence",
+        type=number,
+        metavar="P",
+        help="leave out trees of the teacher whose phrases have a lower mean posterior "
+        "(default: 0, keep all)",
+    )
+
+
+def check_self_training(options: argparse.Namespace) -> None:
+    """Raise an InputError for options without effect, and for values that cannot be used.
+
+    >>> check_self_training(argparse.Namespace(unlabelled=None, teacher="m"))
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: --teacher does nothing without --unlabelled
+    """
+    if options.unlabelled:
+        if options.gold_copies == 0:
+            raise InputError("must be at least 1", argument="--gold-copies")
+        return
+    for name in ("teacher", "gold_copies", "min_confidence"):
+        if getattr(options, name) is not None:
+            flag = f"--{name.replace('_', '-')}"
+            raise InputError(f"{flag} does nothing without --unlabelled", argument=flag)
+
+
+def add_text(
+    treebank: Treebank, target: Path, options: argparse.Namespace, lexicon: LexiconOptions
+) -> Treebank:
+    """The trees of the treebank together with the trees of a teacher over the text."""
+    teacher = options.teacher
+    if teacher is None:
+        teacher = target.with_name(f"{target.name}.teacher")
+        train_preset(_TEACHER, treebank, teacher, options, lexicon)
+    labelled = target.with_name(f"{target.name}.labelled")
+    found = label_text(
+        teacher,
+        options.unlabelled,
+        labelled,
+        n_jobs=options.jobs,
+        progress=lambda parts: progress(parts, options.quiet, unit=" parts"),
+    )
+    mixed = mixed_treebank(
+        treebank,
+        labelled,
+        gold_copies=options.gold_copies or _GOLD_COPIES,
+        min_confidence=options.min_confidence or 0.0,
+    )
+    report(f"{found.sentences} sentences parsed into {labelled}; {mixed}", options.quiet)
+    return mixed

@@ -1,0 +1,105 @@
+"""Presets: combinations of estimators and tree transforms for one command."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+from typing import NamedTuple
+
+from lpcfg.estimators.base import Estimator
+from lpcfg.estimators.registry import estimator_class, make_estimator
+from lpcfg.treebank.transform import Direction, Transform
+
+__all__ = ["PRESETS", "Preset", "PresetMember"]
+
+
+class PresetMember(NamedTuple):
+    """One model of a preset.
+
+    >>> PresetMember("crf", "left").transform.binarize
+    'left'
+    """
+
+    estimator: str
+    """The name of the estimator in the registry."""
+    binarize: Direction
+    """The side on which trees are binarised; members that differ in it make different errors."""
+    seed: int = 0
+    """This is added to the seed of random numbers: another seed gives other latent states."""
+
+    @property
+    def transform(self) -> Transform:
+        """The transform of training trees: that of the estimator, binarised on this side.
+
+        >>> PresetMember("split-merge", "right").transform.binarize
+        'right'
+        """
+        return replace(estimator_class(self.estimator).default_transform, binarize=self.binarize)
+
+    def make(self, seed: int = 0, **parameters: object) -> Estimator:
+        """The estimator, with those of the parameters that it has.
+
+        ``seed``: the seed of random numbers of the first member of a preset (default 0).
+
+        >>> PresetMember("split-merge", "left", seed=1).make(seed=5, n_jobs=2)
+        SplitMergeEstimator(random_state=6, n_jobs=2)
+        """
+        declared = estimator_class(self.estimator).parameters()
+        values = {**parameters, "random_state": seed + self.seed}
+        known = {name: value for name, value in values.items() if name in declared}
+        return make_estimator(self.estimator, **known)
+
+
+class Preset(NamedTuple):
+    """A model, or an ensemble of models, that one command trains.
+
+    >>> PRESETS["accurate"].seconds(177_410) > PRESETS["fast"].seconds(177_410)
+    True
+    """
+
+    description: str
+    members: tuple[PresetMember, ...]
+
+    def seconds(self, tokens: int) -> float:
+        """An estimate of the CPU seconds of training on a treebank with this many words.
+
+        >>> round(PRESETS["fast"].seconds(177_410))
+        4
+        """
+        return sum(_SECONDS[member.estimator] for member in self.members) * tokens / 1000
+
+
+#: CPU seconds of training for each 1,000 words, measured on GUM (177,410 words).
+_SECONDS = {"spectral": 0.023, "split-merge": 0.13, "crf": 0.25}
+
+#: The presets by name. A member that is added or removed changes results in the documentation.
+PRESETS: Mapping[str, Preset] = MappingProxyType(
+    {
+        "fast": Preset(
+            "one spectral grammar: seconds of training", (PresetMember("spectral", "right"),)
+        ),
+        "accurate": Preset(
+            "an ensemble of two split-merge grammars and a conditional random field",
+            (
+                PresetMember("split-merge", "right"),
+                PresetMember("split-merge", "left"),
+                PresetMember("crf", "left"),
+            ),
+        ),
+        "best": Preset(
+            "an ensemble of five split-merge grammars, a spectral one and two conditional random "
+            "fields",
+            (
+                PresetMember("split-merge", "right"),
+                PresetMember("split-merge", "left"),
+                PresetMember("crf", "left"),
+                PresetMember("crf", "right"),
+                PresetMember("spectral", "left"),
+                PresetMember("split-merge", "right", seed=1),
+                PresetMember("split-merge", "left", seed=1),
+                PresetMember("split-merge", "right", seed=2),
+            ),
+        ),
+    }
+)

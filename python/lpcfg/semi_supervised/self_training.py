@@ -1,0 +1,221 @@
+"""Self-training: a student learns from gold trees and from the trees that a teacher gives to text.
+
+McClosky et al. (2006) self-train a parser with a reranker as the teacher. Here the teacher is any
+model, best an ensemble, and the student any estimator: one model learns what the ensemble knows.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from os import PathLike
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from lpcfg.corpus.parse_corpus import parse_corpus
+from lpcfg.corpus.report import CorpusReport
+from lpcfg.errors import InputError
+from lpcfg.estimators.base import Estimator
+from lpcfg.estimators.common_parameters import N_JOBS, PROGRESS
+from lpcfg.estimators.constraints import Instance, Interval
+from lpcfg.estimators.parameters import parameter
+from lpcfg.grammar.grammar import Grammar
+from lpcfg.treebank.transform import Transform
+from lpcfg.treebank.treebank import Treebank
+
+__all__ = ["SelfTrainingEstimator", "label_text", "mixed_treebank"]
+
+#: Lines of a part of the text. After an interruption, unfinished parts are parsed again.
+_PART_LINES = 2_000
+
+Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
+
+
+def label_text(
+    teacher: str | PathLike[str],
+    text: Paths,
+    folder: str | PathLike[str],
+    *,
+    n_jobs: int = -1,
+    progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+) -> CorpusReport:
+    r"""Parse text, one sentence a line, for a student to learn from.
+
+    The trees and the posteriors of their spans go to a folder. A call that was stopped goes on
+    where it was. Lines that are not UTF-8 are left out.
+
+    - ``teacher``: a model file or a folder of models.
+    - ``text``: files or patterns, gzipped or not; words are separated by spaces.
+    - ``folder``: the folder to write.
+    - ``n_jobs``: the number of threads, -1 (default) for one on each core.
+    - ``progress``: a function that wraps the iterator of parts, to show a progress bar.
+
+    >>> with TemporaryDirectory() as place:
+    ...     path = Path(place, "text.txt")
+    ...     _ = path.write_text("The dog saw him .\nIt rained .\n")
+    ...     label_text("english", path, Path(place, "labelled")).sentences
+    2
+    """
+    return parse_corpus(
+        teacher,
+        text,
+        folder,
+        format="json",
+        on_error="skip",
+        part_lines=_PART_LINES,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+
+
+def mixed_treebank(
+    gold: Treebank,
+    labelled: str | PathLike[str],
+    *,
+    gold_copies: int = 3,
+    min_confidence: float = 0.0,
+    transform: Transform | None = None,
+) -> Treebank:
+    r"""Gold trees and the trees of a teacher as one treebank.
+
+    - ``gold``: the gold trees; their cleaning is applied to all trees.
+    - ``labelled``: a folder that :func:`label_text` has written.
+    - ``gold_copies``: how often each gold tree is repeated (default 3): the weight of a gold tree
+      against that of a teacher's tree.
+    - ``min_confidence``: trees whose :func:`confidence` is lower are left out (default 0: none).
+    - ``transform``: the transform of the trees, by default that of the gold trees.
+
+    >>> from lpcfg import Tree
+    >>> gold = Treebank.from_trees([Tree.from_string("(NP (NN rain))")])
+    >>> with TemporaryDirectory() as place:
+    ...     path = Path(place, "text.txt")
+    ...     _ = path.write_text("It rained .\n")
+    ...     _ = label_text("english", path, f"{path}.labelled")
+    ...     mixed = mixed_treebank(gold, f"{path}.labelled")
+    >>> [" ".join(words) for words, _ in mixed.sentences()]
+    ['rain', 'rain', 'rain', 'It rained .']
+    """
+    if gold_copies < 1:
+        raise InputError(f"must be at least 1, not {gold_copies}", argument="gold_copies")
+    with TemporaryDirectory() as place:
+        gold_file, labelled_file = Path(place, "gold.mrg"), Path(place, "labelled.mrg")
+        with gold_file.open("w", encoding="utf-8") as file:
+            file.writelines(f"{tree}\n" for tree in gold.trees())
+        kept = 0
+        with labelled_file.open("w", encoding="utf-8") as file:
+            for record in _records(Path(labelled)):
+                if confidence(record) >= min_confidence:
+                    file.write(f"{record['tree']}\n")
+                    kept += 1
+        # Trees are read, cleaned and transformed in the core, without an object for each.
+        sources = [gold_file] * gold_copies + [labelled_file] * bool(kept)
+        return Treebank.read(
+            sources, cleaning=gold.cleaning or False, transform=transform or gold.transform
+        )
+
+
+def confidence(record: dict[str, Any]) -> float:
+    """The confidence of a teacher in a tree: the mean posterior of its phrases, from 0 to 1.
+
+    Phrases over the whole sentence, and over one word, are nearly always right and do not count.
+    A sentence without other phrases has the confidence 1. A tree that was not found in the first
+    try of the parser has the confidence 0.
+
+    >>> spans = [(0, 3, 1.0), (0, 2, 0.5), (0, 1, 0.9)]
+    >>> named = [dict(zip(("start", "end", "probability"), span)) for span in spans]
+    >>> confidence({"status": "parsed", "spans": named})
+    0.5
+    """
+    if record["status"] != "parsed":
+        return 0.0
+    length = max((span["end"] for span in record["spans"]), default=0)
+    inner = [
+        span["probability"] for span in record["spans"] if 1 < span["end"] - span["start"] < length
+    ]
+    return sum(inner) / len(inner) if inner else 1.0
+
+
+def _records(folder: Path) -> Iterator[dict[str, Any]]:
+    """The parses of a folder, in the order of the text."""
+    parts = sorted((folder / "parts").glob("*.jsonl.gz"))
+    if not (folder / "manifest.json").exists():
+        raise InputError("the text has not been parsed to its end; parse it again", argument=folder)
+    for part in parts:
+        with gzip.open(part, "rt", encoding="utf-8") as lines:
+            yield from (record for line in lines if (record := json.loads(line)) is not None)
+
+
+@dataclass(repr=False, kw_only=True)
+class SelfTrainingEstimator(Estimator):
+    r"""An estimator that also learns from text, through the trees of a teacher.
+
+    >>> from lpcfg import PCFGEstimator, embedded_trees
+    >>> with TemporaryDirectory() as place:
+    ...     path = Path(place, "text.txt")
+    ...     _ = path.write_text("A wombat slept .\n")
+    ...     student = SelfTrainingEstimator(
+    ...         estimator=PCFGEstimator(), teacher="english", text=path, folder=f"{path}.labelled"
+    ...     )
+    ...     "wombat" in student.fit(embedded_trees()).grammar_.lexicon.words
+    True
+    """
+
+    name = "self-training"
+    description = "any estimator, trained on trees and on text that a teacher has parsed"
+
+    estimator: Estimator = field(
+        metadata=parameter(Instance(Estimator), "the student: the estimator of the grammar")
+    )
+    teacher: str | PathLike[str] = field(
+        metadata=parameter(Instance(str, PathLike), "the model file or folder that parses the text")
+    )
+    text: Any = field(
+        metadata=parameter(
+            Instance(object), "files or patterns of text, one sentence a line, words with spaces"
+        )
+    )
+    folder: str | PathLike[str] = field(
+        metadata=parameter(
+            Instance(str, PathLike),
+            "the folder of the teacher's trees; what is there is not parsed again",
+        )
+    )
+    gold_copies: int = field(
+        default=3,
+        metadata=parameter(
+            Interval(int, 1), "how often a gold tree is repeated: its weight against other trees"
+        ),
+    )
+    min_confidence: float = field(
+        default=0.0,
+        metadata=parameter(
+            Interval(float, 0, 1),
+            "trees with a lower mean posterior of their phrases are left out; 0 keeps all",
+        ),
+    )
+    n_jobs: int = field(default=-1, metadata=N_JOBS)
+    progress: Callable[[Iterable[int]], Iterable[int]] = field(default=iter, metadata=PROGRESS)
+
+    def estimate(self, treebank: Treebank) -> Grammar:
+        """Parse the text, unless that has been done, and train the student.
+
+        >>> SelfTrainingEstimator.parameters()["gold_copies"].default
+        3
+        """
+        label_text(self.teacher, self.text, self.folder, n_jobs=self.n_jobs, progress=self.progress)
+        mixed = mixed_treebank(
+            treebank,
+            self.folder,
+            gold_copies=self.gold_copies,
+            min_confidence=self.min_confidence,
+        )
+        grammar = self.estimator.estimate(mixed)
+        added = {
+            "gold_trees": len(treebank),
+            "gold_copies": self.gold_copies,
+            "min_confidence": self.min_confidence,
+        }
+        return replace(grammar, provenance={**grammar.provenance, "self_training": added})

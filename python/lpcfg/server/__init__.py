@@ -1,0 +1,1 @@
+"""``lpcfg serve``: a page to look at parses, and a JSON API."""

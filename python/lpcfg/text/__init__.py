@@ -1,0 +1,1 @@
+"""Running text: sentences and tokens with character offsets, and the spellings of treebanks."""

@@ -1,0 +1,28 @@
+"""Presets: every member can be trained, and members differ."""
+
+import pytest
+
+from lpcfg import Treebank, embedded_trees
+from lpcfg.estimators.presets import PRESETS
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_members_differ(name):
+    members = PRESETS[name].members
+    assert len(set(members)) == len(members)
+
+
+def test_members_can_be_trained_with_their_transform():
+    trees = embedded_trees(30)
+    for member in {m[:2]: m for m in PRESETS["best"].members}.values():
+        treebank = Treebank.from_trees(trees, transform=member.transform)
+        estimator = member.make(n_jobs=1, epochs=1, cycles=1)
+        grammar = estimator.fit(treebank).grammar_
+        assert grammar.provenance["estimator"] == member.estimator
+        assert grammar.transform.binarize == member.binarize
+
+
+def test_larger_presets_take_longer():
+    seconds = [PRESETS[name].seconds(100_000) for name in ("fast", "accurate", "best")]
+    assert seconds == sorted(seconds)
+    assert PRESETS["fast"].seconds(200_000) == 2 * seconds[0]

@@ -1,0 +1,29 @@
+"""A few cases of every target; ``make soak`` runs more of them."""
+
+import pytest
+
+from fuzz.cases import run_case
+from fuzz.targets import TARGETS
+
+#: The number of cases of each target: about five seconds of processor time.
+CASES = {
+    "sentences": 30,
+    "model-files": 150,
+    "model-folders": 150,
+    "treebanks": 25,
+    "grammar-texts": 50,
+    "arguments": 600,
+    "streams": 25,
+    "kills": 15,
+    "disks": 12,
+    "threads": 15,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", TARGETS)
+def test_nothing_is_found(name):
+    target = TARGETS[name][0]()
+    found = [run_case(target, name, seed=0, case=case) for case in range(CASES[name])]
+    assert [str(finding) for _, finding in found if finding is not None] == []
+    assert sum(units for units, _ in found) >= CASES[name]

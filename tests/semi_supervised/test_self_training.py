@@ -1,0 +1,100 @@
+"""Self-training: what is parsed, what is kept, and what a student learns from it."""
+
+import gzip
+import json
+
+import pytest
+
+from lpcfg import (
+    InputError,
+    PCFGEstimator,
+    SelfTrainingEstimator,
+    Treebank,
+    embedded_trees,
+    label_text,
+    mixed_treebank,
+    save,
+)
+from lpcfg.semi_supervised.self_training import confidence
+from support.grammars import embedded_grammar
+
+TREES = embedded_trees(80, seed=5)
+TEXT = [tree.words() for tree in embedded_trees(50, seed=6)]
+
+
+@pytest.fixture
+def place(tmp_path):
+    save(embedded_grammar(), tmp_path / "teacher.lpcfg")
+    text = "".join(" ".join(words) + "\n" for words in TEXT)
+    (tmp_path / "text.txt.gz").write_bytes(gzip.compress(text.encode()))
+    return tmp_path
+
+
+@pytest.fixture
+def labelled(place):
+    label_text(place / "teacher.lpcfg", place / "text.txt.gz", place / "labelled")
+    return place / "labelled"
+
+
+def records(labelled):
+    with gzip.open(labelled / "parts" / "0000000.jsonl.gz", "rt") as lines:
+        return [json.loads(line) for line in lines]
+
+
+def test_gold_trees_are_repeated_and_the_teachers_trees_follow(labelled):
+    gold = Treebank.from_trees(TREES)
+    mixed = mixed_treebank(gold, labelled, gold_copies=2)
+    trees = [str(tree) for tree in gold.trees()]
+    assert [str(tree) for tree in mixed.trees()] == [
+        *trees, *trees, *(record["tree"] for record in records(labelled)),
+    ]  # fmt: skip
+    assert (mixed.transform, mixed.cleaning) == (gold.transform, gold.cleaning)
+
+
+def test_trees_below_the_confidence_are_left_out(labelled):
+    gold = Treebank.from_trees(TREES)
+    found = sorted(confidence(record) for record in records(labelled))
+    middle = found[len(found) // 2]
+    mixed = mixed_treebank(gold, labelled, gold_copies=1, min_confidence=middle)
+    assert len(mixed) == len(gold) + sum(value >= middle for value in found)
+    assert sum(value < middle for value in found) > 0
+
+
+def test_confidence_is_the_mean_posterior_of_inner_phrases():
+    spans = [(0, 4, 1.0), (0, 2, 0.5), (2, 4, 0.7), (0, 1, 0.1)]
+    record = {
+        "status": "parsed",
+        "spans": [dict(zip(("start", "end", "probability"), span, strict=True)) for span in spans],
+    }
+    assert confidence(record) == pytest.approx(0.6)
+    assert confidence(record | {"status": "fragments"}) == 0
+    assert confidence(record | {"spans": record["spans"][:1]}) == 1
+
+
+def test_a_student_learns_the_words_of_the_text(place):
+    estimator = SelfTrainingEstimator(
+        estimator=PCFGEstimator(),
+        teacher=place / "teacher.lpcfg",
+        text=[place / "text.txt.gz"],
+        folder=place / "labelled",
+    )
+    student = estimator.fit(TREES[:5]).grammar_
+    alone = PCFGEstimator().fit(TREES[:5]).grammar_
+    words = {word for sentence in TEXT for word in sentence}
+    assert len(words & set(student.lexicon.words)) > len(words & set(alone.lexicon.words))
+    assert student.provenance["self_training"]["gold_trees"] == 5
+    # The text is not parsed again: without it, the same grammar is learnt.
+    before = (place / "labelled" / "manifest.json").stat().st_mtime_ns
+    assert estimator.fit(TREES[:5]).grammar_.provenance == student.provenance
+    assert (place / "labelled" / "parts" / "0000000.jsonl.gz").stat().st_mtime_ns <= before
+
+
+def test_text_that_was_not_parsed_to_its_end_is_refused(labelled):
+    (labelled / "manifest.json").unlink()
+    with pytest.raises(InputError, match="has not been parsed to its end"):
+        mixed_treebank(Treebank.from_trees(TREES), labelled)
+
+
+def test_gold_copies_must_be_positive(labelled):
+    with pytest.raises(InputError, match="gold_copies: must be at least 1"):
+        mixed_treebank(Treebank.from_trees(TREES), labelled, gold_copies=0)
