@@ -33,6 +33,7 @@ fn options(decoder: Decoder) -> Options {
         decoder,
         combine: Combine::Posteriors,
         coarse_threshold: COARSE_THRESHOLD,
+        span_recall: 1.0,
         threshold: THRESHOLD,
         memory: usize::MAX,
         candidates: 1,

@@ -61,9 +61,13 @@ impl Stages {
 
     /// Run the coarse pass again.
     pub fn run_coarse(&mut self, grammar: &CoarseGrammar) {
-        let spans = self
-            .coarse
-            .run(grammar, &self.classes, COARSE_THRESHOLD, &Cancel::new());
+        let spans = self.coarse.run(
+            grammar,
+            &self.classes,
+            None,
+            COARSE_THRESHOLD,
+            &Cancel::new(),
+        );
         assert_eq!(spans, Ok(true), "the sentence is of the grammar's language");
     }
 

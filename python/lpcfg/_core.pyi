@@ -25,6 +25,7 @@ __all__ = [
     "Parser",
     "SecondOrderModel",
     "Sequences",
+    "SpanFilter",
     "__version__",
     "candidate_features",
     "clean_forest",
@@ -34,7 +35,9 @@ __all__ = [
     "invert_table",
     "model_file_bytes",
     "nearest_mixtures",
+    "span_filter_version",
     "span_marginals",
+    "train_span_filter",
     "transform_forest",
     "write_model_file",
 ]
@@ -71,6 +74,7 @@ def model_file_bytes(arrays: dict[str, npt.NDArray[Any]], json: str) -> bytes: .
 
 # The version of the feature templates of conditional random fields.
 crf_template_version: int
+span_filter_version: int
 
 # Parsing
 
@@ -108,6 +112,7 @@ class Parser:
         *,
         threads: int,
         crf: CRFModel | None = None,
+        span_filter: SpanFilter | None = None,
     ) -> Parser: ...
     def analyze(
         self,
@@ -120,6 +125,7 @@ class Parser:
         combine: str,
         coarse_threshold: float,
         threshold: float,
+        span_recall: float,
         memory: int,
         max_length: int,
         timeout: float | None,
@@ -127,6 +133,41 @@ class Parser:
         marginals: bool,
         spellings: Sequence[str] | None = None,
     ) -> dict[str, npt.NDArray[Any]]: ...
+
+# Span filters
+
+@final
+class SpanFilter:
+    """A span filter, checked."""
+
+    def __new__(
+        cls,
+        *,
+        word_tags: npt.NDArray[np.uint32],
+        word_tag_sets: npt.NDArray[np.uint32],
+        border_weights: npt.NDArray[np.float32],
+        pair_weights: npt.NDArray[np.float32],
+        thresholds: npt.NDArray[np.float32],
+    ) -> SpanFilter: ...
+    def threshold(self, recall: float) -> float: ...
+
+def train_span_filter(
+    *,
+    words: npt.NDArray[np.uint32],
+    word_offsets: npt.NDArray[np.int64],
+    starts: npt.NDArray[np.uint32],
+    ends: npt.NDArray[np.uint32],
+    tree_offsets: npt.NDArray[np.int64],
+    word_tags: npt.NDArray[np.uint32],
+    word_tag_sets: npt.NDArray[np.uint32],
+    fitted: npt.NDArray[np.uint32],
+    held_out: npt.NDArray[np.uint32],
+    epochs: int,
+    learning_rate: float,
+    initial_accumulator: float,
+    border_bits: int,
+    pair_bits: int,
+) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float32], npt.NDArray[np.float32]]: ...
 
 # Conditional random fields
 

@@ -11,7 +11,8 @@
 //! field over anchored rules.
 //!
 //! **A sentence is parsed.** A [`grammar`] holds validated rules, the emissions of the lexicon, the
-//! coarse projection and the parameters over latent states. The passes of [`chart`] (coarse, PCFG,
+//! coarse projection and the parameters over latent states. A [`span_filter`] closes spans by
+//! features of the words at their borders. The passes of [`chart`] (coarse, PCFG,
 //! latent) fill and prune charts by inside-outside; the pass of [`crf`] scores the remaining items
 //! by features of the words. [`decode`] finds the best trees of a chart. [`parser`] runs all of
 //! these in turn, for one grammar or an ensemble, and falls back where no tree spans the sentence.
@@ -47,9 +48,10 @@
 //! | `grammar` | `numeric`, `treebank` |
 //! | `chart` | `cancel`, `grammar`, `numeric` |
 //! | `span_decoder` | `cancel`, `chart`, `numeric` |
+//! | `span_filter` | `cancel`, `chart`, `grammar`, `numeric` |
 //! | `decode` | `cancel`, `chart`, `grammar`, `numeric` |
 //! | `crf` | `cancel`, `chart`, `decode`, `grammar`, `numeric` |
-//! | `parser` | `cancel`, `chart`, `crf`, `decode`, `grammar` |
+//! | `parser` | `cancel`, `chart`, `crf`, `decode`, `grammar`, `span_filter` |
 //!
 //! The module `python` is the border to Python, compiled only with the feature of that name; no
 //! other module refers to it. Functions here take and return flat arrays.
@@ -66,6 +68,7 @@ pub mod parser;
 pub mod rerank;
 pub mod sequence;
 pub mod span_decoder;
+pub mod span_filter;
 pub mod treebank;
 
 #[cfg(feature = "python")]

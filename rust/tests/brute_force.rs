@@ -177,7 +177,13 @@ fn check_coarse_pass(case: &Case, threshold: f64) -> Result<(), TestCaseError> {
     let projection = grammar.projection().unwrap();
     let mut coarse = CoarseChart::default();
     let spans = coarse
-        .run(&CoarseGrammar::new(projection).unwrap(), &case.words(), threshold, &Cancel::new())
+        .run(
+            &CoarseGrammar::new(projection).unwrap(),
+            &case.words(),
+            None,
+            threshold,
+            &Cancel::new(),
+        )
         .unwrap();
     let trees = case.trees();
     prop_assert_eq!(spans, !trees.is_empty());
@@ -209,6 +215,7 @@ fn check_pruned_parser(case: &Case) -> Result<(), TestCaseError> {
         decoder: Decoder::Viterbi,
         combine: Combine::Posteriors,
         coarse_threshold: 0.0,
+        span_recall: 1.0,
         threshold: 0.0,
         memory: usize::MAX,
         candidates: 1,

@@ -147,6 +147,7 @@ fn options(decoder: Decoder) -> Options {
         decoder,
         combine: Combine::Posteriors,
         coarse_threshold: 0.0,
+        span_recall: 1.0,
         threshold: 0.0,
         memory: usize::MAX,
         candidates: 1,

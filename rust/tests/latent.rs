@@ -120,6 +120,7 @@ fn check_tree_probability(latent: &LatentCase) -> Result<(), TestCaseError> {
         decoder: Decoder::MaxRecall,
         combine: Combine::Posteriors,
         coarse_threshold: 0.0,
+        span_recall: 1.0,
         threshold: 0.0,
         memory: usize::MAX,
         candidates: 1,

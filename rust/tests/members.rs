@@ -35,6 +35,7 @@ fn analyze(members: &[LatentCase], decoder: Decoder, combine: Combine) -> Analys
         decoder,
         combine,
         coarse_threshold: 0.0,
+        span_recall: 1.0,
         threshold: 0.0,
         memory: usize::MAX,
         candidates: 1,

@@ -106,6 +106,7 @@ fn options(decoder: Decoder, memory: usize) -> Options {
         decoder,
         combine: Combine::Posteriors,
         coarse_threshold: 1e-6,
+        span_recall: 1.0,
         threshold: 1e-6,
         memory,
         candidates: 1,

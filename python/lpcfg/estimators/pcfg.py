@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lpcfg.errors import TreebankError
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.common_parameters import LEXICON
+from lpcfg.estimators.span_filter import train_span_filter
 from lpcfg.grammar.coarse import coarse_classes
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.lexicon.estimation import estimate_lexicon
@@ -78,7 +79,7 @@ class PCFGEstimator(Estimator):
         roots = np.bincount(
             treebank.symbol[treebank.parent < 0], minlength=len(treebank.symbols)
         ).astype(np.float64)
-        return Grammar(
+        grammar = Grammar(
             symbols=treebank.symbols,
             roots=roots / roots.sum(),
             binary_rules=binary,
@@ -90,3 +91,4 @@ class PCFGEstimator(Estimator):
             coarse=coarse_classes(treebank.symbols, count),
             provenance=self.provenance(treebank),
         )
+        return replace(grammar, span_filter=train_span_filter(treebank, grammar))

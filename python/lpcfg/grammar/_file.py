@@ -9,6 +9,7 @@ from lpcfg.errors import ModelFileError
 from lpcfg.grammar.crf_weights import CRFWeights
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates
+from lpcfg.grammar.span_filter import SpanFilter
 from lpcfg.io.formats import Arrays, Document, FileFormat
 from lpcfg.io.model_file import ModelFile
 from lpcfg.lexicon.lexicon_file import LEXICON_KEYS, pack_lexicon, unpack_lexicon
@@ -28,12 +29,20 @@ _LATENT_TYPES = {
     "tag_emissions": np.float32,
 }
 
+_FILTER_TYPES = {
+    "word_tags": np.uint32,
+    "word_tag_sets": np.uint32,
+    "border_weights": np.float32,
+    "pair_weights": np.float32,
+    "thresholds": np.float32,
+}
+
 #: The arrays of a grammar, by the part of their names before the first dot.
 _ARRAYS = {
     "roots",
     *("binary_rules", "binary_probabilities", "unary_rules", "unary_probabilities"),
     *("emission_offsets", "emission_symbols", "emission_probabilities", "words", "classes"),
-    *("coarse", "weights", "latent", "crf"),
+    *("coarse", "weights", "latent", "crf", "span_filter"),
 }
 
 
@@ -67,6 +76,11 @@ def _pack(grammar: Grammar) -> tuple[Arrays, Document]:
             "prior_weight": grammar.crf_weights.prior_weight,
             "template_version": _core.crf_template_version,
         }
+    if grammar.span_filter is not None:
+        arrays |= {
+            f"span_filter.{name}": getattr(grammar.span_filter, name) for name in _FILTER_TYPES
+        }
+        document["span_filter"] = {"template_version": _core.span_filter_version}
     return arrays, document
 
 
@@ -92,10 +106,13 @@ def _unpack(file: ModelFile, document: Document) -> Grammar:
         weights=file.array("weights", np.float64, (count,)) if has_coarse else None,
         latent=_latent_states(file, document) if "latent.states" in file.names() else None,
         crf_weights=_crf_weights(file, document) if "crf.weights" in file.names() else None,
+        span_filter=_span_filter(file, document),
         provenance=document["provenance"],
     )
     # The core checks all indices and probabilities as it takes them in.
     _ = grammar.core, grammar.crf_core, grammar.cleaning
+    if grammar.span_filter is not None:
+        _ = grammar.span_filter.core
     return grammar
 
 
@@ -119,6 +136,20 @@ def _crf_weights(file: ModelFile, document: Document) -> CRFWeights:
         **crf,
         vocabulary=file.array("crf.vocabulary", np.uint64, (None,)),
         weights=file.array("crf.weights", np.float32, (None,)),
+    )
+
+
+def _span_filter(file: ModelFile, document: Document) -> SpanFilter | None:
+    if "span_filter.thresholds" not in file.names():
+        return None
+    # Without its filter a grammar is only slower, so weights of other templates are left out.
+    if document["span_filter"]["template_version"] != _core.span_filter_version:
+        return None
+    return SpanFilter(
+        **{
+            name: file.array(f"span_filter.{name}", dtype, (None,))
+            for name, dtype in _FILTER_TYPES.items()
+        }
     )
 
 

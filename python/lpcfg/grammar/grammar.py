@@ -16,6 +16,7 @@ from lpcfg.grammar._flat_rules import flatten_rules
 from lpcfg.grammar.crf_weights import CRFWeights
 from lpcfg.grammar.latent_states import LatentStates
 from lpcfg.grammar.notation import read_rules
+from lpcfg.grammar.span_filter import SpanFilter
 from lpcfg.lexicon.lexicon import Lexicon, lexicon_from_entries
 from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.symbol import Symbol
@@ -46,6 +47,7 @@ class Grammar:
     averaged.
     ``latent``: the parameters over latent states, for an L-PCFG.
     ``crf_weights``: the weights of span features, for a CRF.
+    ``span_filter``: closes spans before the coarse pass.
     ``provenance``: where the grammar comes from: the estimator with its parameters, the treebank,
     its cleaning and its transform.
 
@@ -67,6 +69,7 @@ class Grammar:
     weights: NDArray[np.float64] | None = None
     latent: LatentStates | None = None
     crf_weights: CRFWeights | None = None
+    span_filter: SpanFilter | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

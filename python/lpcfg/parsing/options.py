@@ -42,10 +42,10 @@ _MAX_TIMEOUT = 1e9
 
 
 class Pruning(NamedTuple):
-    """Pruning thresholds: posterior probabilities below which parts of the chart are pruned.
+    """Pruning: which parts of the chart are not filled, or are dropped between passes.
 
-    Both are from 0, which prunes nothing, to below 1. Higher thresholds make parsing faster and
-    less accurate.
+    The thresholds ``coarse`` and ``fine`` are from 0, which prunes nothing, to below 1. Higher
+    thresholds make parsing faster and less accurate.
 
     Parameters
     ----------
@@ -54,16 +54,21 @@ class Pruning(NamedTuple):
         (default 5e-4).
     fine : float
         The threshold after the second pass, over the symbols of the grammar (default 1e-3).
+    spans : float
+        The fraction of correct spans, measured on trees that were held out of training, that the
+        span filter of a grammar leaves open before the first pass (default 0.99). From 0.9, which
+        is fastest, to 1, which uses no filter. If no tree is found, all spans are opened.
 
     Examples
     --------
     >>> Pruning(fine=1e-6)
-    Pruning(coarse=0.0005, fine=1e-06)
+    Pruning(coarse=0.0005, fine=1e-06, spans=0.99)
 
     """
 
     coarse: float = 5e-4
     fine: float = 1e-3
+    spans: float = 0.99
 
 
 class ParserOptions(TypedDict, total=False):
@@ -77,17 +82,24 @@ class ParserOptions(TypedDict, total=False):
 def checked_pruning(prune: Pruning | float | None) -> Pruning:
     """Both thresholds, from any of the forms that :class:`lpcfg.Parser` accepts.
 
-    >>> checked_pruning(None), checked_pruning(1e-4)
-    (Pruning(coarse=0.0, fine=0.0), Pruning(coarse=0.0001, fine=0.0001))
+    >>> checked_pruning(None)
+    Pruning(coarse=0.0, fine=0.0, spans=1.0)
+    >>> checked_pruning(1e-4)
+    Pruning(coarse=0.0001, fine=0.0001, spans=1.0)
     """
     if not isinstance(prune, Pruning):
-        prune = Pruning(0.0, 0.0) if prune is None else Pruning(prune, prune)
-    for name, threshold in prune._asdict().items():
+        prune = Pruning(0.0, 0.0, 1.0) if prune is None else Pruning(prune, prune, 1.0)
+    for name, threshold in (("coarse", prune.coarse), ("fine", prune.fine)):
         if not isinstance(threshold, (int, float, np.floating)) or not 0.0 <= threshold < 1.0:
             raise InputError(
                 f"the {name} threshold must be from 0 to below 1, not {threshold!r}",
                 argument="prune",
             )
+    if not isinstance(prune.spans, (int, float, np.floating)) or not 0.9 <= prune.spans <= 1.0:
+        raise InputError(
+            f"the fraction of spans left open must be from 0.9 to 1, not {prune.spans!r}",
+            argument="prune",
+        )
     return prune
 
 

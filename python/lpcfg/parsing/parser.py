@@ -69,9 +69,9 @@ class Parser(BaseParser):
           in common with these, which is maximal tree coverage (Narayan & Cohen 2015).
     prune : Pruning, float or None
         Posterior probabilities, from 0 to below 1, below which parts of the chart are pruned: a
-        :class:`~lpcfg.Pruning`, one threshold for both passes, or None for an exact search.
-        The default is ``Pruning(coarse=5e-4, fine=1e-3)``. Higher thresholds are faster and less
-        accurate.
+        :class:`~lpcfg.Pruning`, one threshold for both passes and no span filter, or None for an
+        exact search. The default is ``Pruning(coarse=5e-4, fine=1e-3, spans=0.99)``. Higher
+        thresholds are faster and less accurate.
     memory : int
         The largest number of bytes for the charts of one sentence, by default a gigabyte. If they
         would take more, more is pruned; a sentence that is still too long is parsed in parts. Lists
@@ -146,6 +146,7 @@ class Parser(BaseParser):
             [grammar.core for grammar in others],
             threads=thread_count(self.n_jobs),
             crf=first.crf_core,
+            span_filter=None if first.span_filter is None else first.span_filter.core,
         )
 
     @classmethod
@@ -248,6 +249,7 @@ class Parser(BaseParser):
             combine=self.combine,
             coarse_threshold=self.prune.coarse,
             threshold=self.prune.fine,
+            span_recall=self.prune.spans,
             memory=self.memory,
             max_length=self.max_length or _NO_LIMIT,
             timeout=self.timeout,

@@ -31,7 +31,7 @@ class ChartView:
             backbone = replace(parser.grammar, latent=None, crf_weights=None)
             self.coarse = Parser(
                 backbone,
-                prune=Pruning(parser.prune.coarse, 0.0),
+                prune=Pruning(parser.prune.coarse, 0.0, parser.prune.spans),
                 memory=parser.memory,
                 n_jobs=parser.n_jobs,
             )

@@ -1,5 +1,6 @@
 //! Which classes of symbols the coarse pass has left in each span, as bit sets.
 
+use super::span_set::SpanSet;
 use super::{Cells, refill};
 use crate::grammar::SymbolId;
 
@@ -10,12 +11,26 @@ pub struct Mask {
     right_parents: Vec<u64>,
     left_parents: Vec<u64>,
     words_per_cell: usize,
+    /// The spans in which any class survives.
+    spans: SpanSet,
 }
 
 impl Mask {
-    pub(super) fn reset(&mut self, cells: usize, classes: usize) {
+    pub(super) fn reset(&mut self, cells: Cells, classes: usize) {
         self.words_per_cell = classes.div_ceil(64);
-        refill(&mut self.bits, cells * self.words_per_cell, 0);
+        refill(&mut self.bits, cells.count() * self.words_per_cell, 0);
+        self.spans.reset(cells.words());
+    }
+
+    /// Note that some class survives in a span.
+    pub(super) fn insert(&mut self, start: usize, end: usize) {
+        self.spans.insert(start, end);
+    }
+
+    /// Whether any class survives in a span.
+    #[inline]
+    pub fn contains(&self, start: usize, end: usize) -> bool {
+        self.spans.contains(start, end)
     }
 
     pub(super) fn allow(&mut self, cell: usize, class: u32) {
@@ -37,27 +52,22 @@ impl Mask {
         {
             refill(parents, bits.len(), 0);
         }
-        let is_empty = |bits: &[u64], cell: usize| bits[cell..cell + count].iter().all(|&b| b == 0);
+        let Self { bits, right_parents, left_parents, spans, .. } = self;
         for (start, end) in cells.bottom_up() {
-            let cell = cells.index(start, end) * count;
-            if is_empty(&self.bits, cell) {
+            if !spans.contains(start, end) {
                 continue;
             }
-            for after in end + 1..=cells.words() {
-                if !is_empty(&self.bits, cells.index(end, after) * count) {
-                    let wider = cells.index(start, after) * count;
-                    for word in 0..count {
-                        self.right_parents[cell + word] |= self.bits[wider + word];
-                    }
+            let cell = cells.index(start, end) * count;
+            let add = |parents: &mut [u64], wider: usize| {
+                for word in 0..count {
+                    parents[cell + word] |= bits[wider * count + word];
                 }
+            };
+            for after in spans.completions_to_the_right(start, end, cells.words()) {
+                add(right_parents, cells.index(start, after));
             }
-            for before in 0..start {
-                if !is_empty(&self.bits, cells.index(before, start) * count) {
-                    let wider = cells.index(before, end) * count;
-                    for word in 0..count {
-                        self.left_parents[cell + word] |= self.bits[wider + word];
-                    }
-                }
+            for before in spans.completions_to_the_left(start, end) {
+                add(left_parents, cells.index(before, end));
             }
         }
     }

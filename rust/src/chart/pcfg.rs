@@ -1,6 +1,7 @@
 //! Sparse inside-outside over the symbols of the grammar, where the coarse pass allows.
 
 use super::mask::Mask;
+use super::span_set::SpanSet;
 use super::sparse_vector::SparseVector;
 use super::{Chart, refill};
 use crate::cancel::{Cancel, Cancelled};
@@ -37,6 +38,8 @@ pub struct PcfgPass {
     /// The symbols of each cell as a set.
     sets: Vec<SetWord>,
     set_ranges: Vec<(u32, u32)>,
+    /// The spans that have items.
+    filled: SpanSet,
 }
 
 impl PcfgPass {
@@ -108,6 +111,7 @@ impl PcfgPass {
         let cells = chart.cells;
         self.sets.clear();
         refill(&mut self.set_ranges, cells.count(), (0, 0));
+        self.filled.reset(words.len());
         let Bounds { mask, max_width, max_items } = bounds;
         for width in 1..=words.len().min(max_width) {
             cancel.check()?;
@@ -126,7 +130,7 @@ impl PcfgPass {
                             }
                     }
                 };
-                if mask.is_some_and(|(mask, _)| mask.cell(cell).iter().all(|&bits| bits == 0)) {
+                if mask.is_some_and(|(mask, _)| !mask.contains(start, end)) {
                     continue;
                 }
                 let reference = if width == 1 {
@@ -135,7 +139,9 @@ impl PcfgPass {
                     self.sum_splits(grammar.pairs(), chart, start, end, allows)
                 };
                 self.close_inside(grammar.unary(), allows);
-                self.store(chart, cell, reference);
+                if self.store(chart, cell, reference) {
+                    self.filled.insert(start, end);
+                }
                 if chart.len() > max_items {
                     return Ok(false);
                 }
@@ -175,17 +181,13 @@ impl PcfgPass {
         allows: impl Fn(SymbolId) -> bool,
     ) -> i32 {
         let cells = chart.cells;
-        let reference = (start + 1..end)
-            .map(|split| {
-                chart.exponents[cells.index(start, split)]
-                    .saturating_add(chart.exponents[cells.index(split, end)])
-            })
-            .max()
-            .unwrap_or(EMPTY);
-        if reference <= EMPTY {
+        let sum_of_exponents = |split| {
+            chart.exponents[cells.index(start, split)] + chart.exponents[cells.index(split, end)]
+        };
+        let Some(reference) = self.filled.splits(start, end).map(sum_of_exponents).max() else {
             return EMPTY;
-        }
-        for split in start + 1..end {
+        };
+        for split in self.filled.splits(start, end) {
             let (left, right) = (cells.index(start, split), cells.index(split, end));
             let factor = power_of_two(chart.exponents[left] + chart.exponents[right] - reference);
             if factor == 0.0 {
@@ -235,8 +237,8 @@ impl PcfgPass {
         std::mem::swap(&mut self.symbols, &mut self.closed);
     }
 
-    /// Move the sums of a cell into the chart, normalised.
-    fn store(&mut self, chart: &mut Chart, cell: usize, reference: i32) {
+    /// Move the sums of a cell into the chart, normalised; returns whether there are any.
+    fn store(&mut self, chart: &mut Chart, cell: usize, reference: i32) -> bool {
         let from = chart.symbols.len();
         let largest = self.symbols.entries().map(|entry| entry.1).fold(0.0, f64::max);
         if largest > 0.0 {
@@ -260,6 +262,7 @@ impl PcfgPass {
         }
         self.symbols.clear();
         chart.ranges[cell] = (from as u32, chart.symbols.len() as u32);
+        chart.symbols.len() > from
     }
 
     #[inline(always)]
@@ -291,6 +294,9 @@ impl PcfgPass {
         for width in (1..=words).rev() {
             cancel.check()?;
             for start in 0..=words - width {
+                if !self.filled.contains(start, start + width) {
+                    continue;
+                }
                 let cell = chart.cells.index(start, start + width);
                 self.close_outside(grammar.unary(), chart, cell);
                 if width > 1 {
@@ -343,17 +349,13 @@ impl PcfgPass {
         if self.symbols.in_use.is_empty() {
             return;
         }
-        for split in start + 1..end {
+        for split in self.filled.splits(start, end) {
             let (left, right) = (cells.index(start, split), cells.index(split, end));
-            let (left_items, right_items) = (chart.items(left), chart.items(right));
-            if left_items.is_empty() || right_items.is_empty() {
-                continue;
-            }
             let shift = chart.exponents[left] + chart.exponents[right] - chart.exponents[cell];
             let factor = power_of_two(shift);
             let (from, to) = self.set_ranges[right];
             let right = &self.sets[from as usize..to as usize];
-            for left_item in left_items {
+            for left_item in chart.items(left) {
                 if !pairs.is_left(chart.symbols[left_item]) {
                     continue;
                 }

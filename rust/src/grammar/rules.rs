@@ -106,6 +106,24 @@ pub enum GrammarError {
         /// The largest absolute value that is possible.
         limit: f32,
     },
+    /// The weights of a span filter have another number than feature hashing needs.
+    #[error("a table of the span filter has {length} rows; their number must be a power of two")]
+    FilterWeights {
+        /// The number of rows.
+        length: usize,
+    },
+    /// A weight of a span filter is too large or not a number.
+    #[error(
+        "weight {index} of the span filter is {value}; it must be between -{limit} and {limit}"
+    )]
+    FilterWeight {
+        /// The index of the weight.
+        index: usize,
+        /// The value found.
+        value: f32,
+        /// The largest absolute value that is possible.
+        limit: f32,
+    },
     /// The same rule is given twice.
     #[error("rule {row} ({array}) repeats an earlier one; add their probabilities instead")]
     Duplicate {

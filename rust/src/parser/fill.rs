@@ -13,7 +13,8 @@ use crate::chart::edges::EdgeFinder;
 use crate::chart::pcfg::Bounds;
 use crate::chart::{Cells, Chart};
 use crate::crf::CrfPass;
-use crate::grammar::SymbolId;
+use crate::grammar::{SymbolId, Token};
+use crate::span_filter::SpanFilter;
 
 /// The result of the pruning passes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -131,6 +132,26 @@ impl Parser {
         }
     }
 
+    /// Close spans by the filter, if there is one, the user wants it, and its chart fits into memory
+    /// beside that of the coarse pass.
+    pub(super) fn filter_spans(
+        &self,
+        tokens: &[Token],
+        options: Options,
+        workspace: &mut Workspace,
+        cancel: &Cancel,
+    ) -> Result<(), Cancelled> {
+        let Workspace { filter: memory, open, is_filtered, .. } = workspace;
+        *is_filtered = false;
+        let (Some(filter), Some(coarse)) = (&self.filter, &self.coarse) else { return Ok(()) };
+        let threshold = filter.threshold(options.span_recall);
+        let bytes = coarse.chart_bytes(tokens.len()) + SpanFilter::bytes(tokens.len());
+        if threshold > 0.0 && bytes <= options.memory / 2 {
+            *is_filtered = filter.open(tokens, threshold, memory, open, cancel)?;
+        }
+        Ok(())
+    }
+
     /// Run the coarse pass; false if no tree of the coarse grammar spans the sentence.
     fn run_coarse(
         &self,
@@ -140,7 +161,7 @@ impl Parser {
         cancel: &Cancel,
     ) -> Result<bool, Cancelled> {
         let Some(projection) = self.grammar().projection() else { return Ok(true) };
-        let Workspace { words, classes, coarse, .. } = workspace;
+        let Workspace { words, classes, coarse, open, is_filtered, .. } = workspace;
         classes.resize_with(words.len(), Vec::new);
         for (word, merged) in words.iter().zip(classes.iter_mut()) {
             merged.clear();
@@ -148,7 +169,8 @@ impl Parser {
                 (projection.class(symbol), projection.fraction(symbol) * probability)
             }));
         }
-        coarse.run(grammar, &classes[..words.len()], threshold, cancel)
+        let open = is_filtered.then_some(&*open);
+        coarse.run(grammar, &classes[..words.len()], open, threshold, cancel)
     }
 
     /// The approximate number of bytes that latent and CRF passes and decoders need for the items

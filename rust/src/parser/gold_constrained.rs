@@ -100,6 +100,7 @@ impl Parser {
             nodes.iter().map(|node| (cell(node), node.symbol)).collect();
         gold.sort_unstable();
         self.grammar().emissions().lookup_all(tokens, false, &mut workspace.words);
+        workspace.is_filtered = false;
         match self.fill(options, Some(&gold), workspace, cancel)? {
             FillOutcome::Spanned { .. } => {}
             FillOutcome::NotSpanned => return Ok(Err(LeftOut::NotDerived)),

@@ -35,9 +35,11 @@ use crate::chart::marginals::LabelMarginals;
 use crate::chart::mixture::Mixture;
 use crate::chart::pcfg::PcfgPass;
 use crate::chart::rule_posteriors::RulePosteriors;
+use crate::chart::span_set::SpanSet;
 use crate::crf::{CrfModel, CrfPass, CrfRules, CrfTrees, TokenAttributes};
 use crate::decode::{Best, Derivation, ExpectedGain, PackedForest, PcfgRules, Viterbi};
 use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
+use crate::span_filter::{FilterWorkspace, SpanFilter};
 
 /// What is maximised.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +74,8 @@ pub struct Options {
     pub coarse_threshold: f64,
     /// Posteriors below which symbols are dropped before decoding.
     pub threshold: f64,
+    /// The fraction of correct spans that the span filter should leave open; one for no filter.
+    pub span_recall: f64,
     /// The number of bytes that the charts of a sentence may take. Where they need more, more is
     /// pruned, or the sentence is split. K-best trees are given up to what the charts leave.
     pub memory: usize,
@@ -96,6 +100,7 @@ pub struct Parser {
     grammars: Vec<Arc<Grammar>>,
     coarse: Option<CoarseGrammar>,
     crf: Option<Arc<CrfModel>>,
+    filter: Option<Arc<SpanFilter>>,
 }
 
 /// A sentence, which must not be empty.
@@ -142,6 +147,10 @@ pub struct Workspace {
     /// The emission probabilities under one member of an ensemble.
     member_words: Vec<Vec<(SymbolId, f64)>>,
     classes: Vec<Vec<(SymbolId, f64)>>,
+    filter: FilterWorkspace,
+    /// The spans that the filter leaves open, if it was used.
+    open: SpanSet,
+    is_filtered: bool,
     coarse: CoarseChart,
     pass: PcfgPass,
     chart: Chart,
@@ -158,7 +167,7 @@ impl Parser {
     /// Prepare a grammar for parsing.
     pub fn new(grammar: Arc<Grammar>) -> Result<Self, GrammarError> {
         let coarse = grammar.projection().map(CoarseGrammar::new).transpose()?;
-        Ok(Self { grammars: vec![grammar], coarse, crf: None })
+        Ok(Self { grammars: vec![grammar], coarse, crf: None, filter: None })
     }
 
     /// Parse with another grammar as well, which must have the same backbone and, like all of
@@ -174,6 +183,22 @@ impl Parser {
     pub fn with_crf(mut self, model: Arc<CrfModel>) -> Result<Self, GrammarError> {
         model.check_grammar(self.grammar())?;
         self.crf = Some(model);
+        Ok(self)
+    }
+
+    /// Close spans by a filter, which must belong to the lexicon of the first grammar, before the
+    /// coarse pass.
+    pub fn with_span_filter(mut self, filter: Arc<SpanFilter>) -> Result<Self, GrammarError> {
+        let expected = self.grammar().emissions().number_of_words();
+        let found = filter.number_of_words();
+        if found != expected {
+            return Err(GrammarError::Length {
+                array: "words of the span filter",
+                expected,
+                found,
+            });
+        }
+        self.filter = Some(filter);
         Ok(self)
     }
 
@@ -239,13 +264,15 @@ impl Parser {
         cancel: &Cancel,
     ) -> Result<Analysis, Cancelled> {
         let asked = options;
+        let open = Options { span_recall: 1.0, ..options };
         let loose = Options {
             coarse_threshold: options.coarse_threshold * LOOSEN,
             threshold: options.threshold * LOOSEN,
-            ..options
+            ..open
         };
         let levels = [
             (Status::Parsed, options, false),
+            (Status::Loosened, open, false),
             (Status::Loosened, loose, false),
             (Status::Smoothed, loose, true),
         ];
@@ -253,10 +280,17 @@ impl Parser {
         let tags_alone = sentence.tokens.iter().all(|token| matches!(token, Token::Tag(_)));
         for (status, options, smoothed) in levels {
             // Skip a level that would repeat the one before it.
-            if status == Status::Loosened && exact || status == Status::Smoothed && tags_alone {
+            let repeats = match status {
+                Status::Loosened if options.threshold == asked.threshold => !workspace.is_filtered,
+                Status::Loosened => exact,
+                Status::Smoothed => tags_alone,
+                _ => false,
+            };
+            if repeats {
                 continue;
             }
             workspace.pruned_smoothed = None;
+            self.filter_spans(sentence.tokens, options, workspace, cancel)?;
             self.grammar().emissions().lookup_all(sentence.tokens, smoothed, &mut workspace.words);
             let status = match self.fill(options, None, workspace, cancel)? {
                 FillOutcome::Spanned { tightened: false } => status,

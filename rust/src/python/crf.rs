@@ -148,6 +148,7 @@ impl PyCrfTrainer {
             decoder: Decoder::MaxF1,
             combine: Combine::Posteriors,
             coarse_threshold,
+            span_recall: 1.0,
             threshold,
             memory,
             candidates: 1,

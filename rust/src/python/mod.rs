@@ -16,6 +16,7 @@ mod parser;
 mod rerank;
 mod sequence;
 mod span_decoder;
+mod span_filter;
 mod threads;
 mod treebank;
 
@@ -34,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     rerank::register(module)?;
     sequence::register(module)?;
     span_decoder::register(module)?;
+    span_filter::register(module)?;
     treebank::register(module)?;
     Ok(())
 }

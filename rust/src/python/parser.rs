@@ -12,6 +12,7 @@ use super::crf::PyCrfModel;
 use super::enter::enter;
 use super::errors::{ArgumentError, Failure};
 use super::grammar::PyGrammar;
+use super::span_filter::PySpanFilter;
 use super::threads::Threads;
 use crate::crf::{CrfModel, TokenAttributes};
 use crate::grammar::Token;
@@ -31,20 +32,23 @@ struct PyParser {
 #[pymethods]
 impl PyParser {
     #[new]
-    #[pyo3(signature = (grammar, others, *, threads, crf=None))]
+    #[pyo3(signature = (grammar, others, *, threads, crf=None, span_filter=None))]
     fn new(
         py: Python<'_>,
         grammar: &PyGrammar,
         others: Vec<PyRef<'_, PyGrammar>>,
         threads: usize,
         crf: Option<&PyCrfModel>,
+        span_filter: Option<&PySpanFilter>,
     ) -> PyResult<Self> {
         let grammar = Arc::clone(&grammar.0);
         let others: Vec<_> = others.iter().map(|other| Arc::clone(&other.0)).collect();
         let crf = crf.map(|model| Arc::clone(&model.0));
+        let filter = span_filter.map(|filter| Arc::clone(&filter.0));
         enter(py, move |_| {
             let parser = others.into_iter().try_fold(Parser::new(grammar)?, Parser::with)?;
             let parser = crf.iter().cloned().try_fold(parser, Parser::with_crf)?;
+            let parser = filter.into_iter().try_fold(parser, Parser::with_span_filter)?;
             Ok::<_, Failure>(Self { parser, crf, threads: Threads::new(threads) })
         })
     }
@@ -55,8 +59,8 @@ impl PyParser {
     /// split. A parser with a conditional random field also needs the spelling of each word. Returns a
     /// dictionary of arrays, which `lpcfg.parsing.parser` reads.
     #[pyo3(signature = (
-        offsets, words, tags, *, breaks, decoder, combine, coarse_threshold, threshold, memory,
-        max_length, timeout, candidates, marginals, spellings=None
+        offsets, words, tags, *, breaks, decoder, combine, coarse_threshold, threshold, span_recall,
+        memory, max_length, timeout, candidates, marginals, spellings=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "options by name")]
     fn analyze<'py>(
@@ -70,6 +74,7 @@ impl PyParser {
         combine: &str,
         coarse_threshold: f64,
         threshold: f64,
+        span_recall: f64,
         memory: usize,
         max_length: usize,
         timeout: Option<f64>,
@@ -82,6 +87,7 @@ impl PyParser {
             combine: combination_named(combine)?,
             coarse_threshold,
             threshold,
+            span_recall,
             memory,
             max_length,
             timeout: timeout.map(duration).transpose()?,

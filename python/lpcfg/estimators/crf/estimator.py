@@ -8,10 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import get_args
 
 import numpy as np
-from numpy.typing import NDArray
 
 from lpcfg import _core
-from lpcfg._columns import distinct_rows
 from lpcfg._threads import thread_count
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.common_parameters import (
@@ -23,12 +21,11 @@ from lpcfg.estimators.common_parameters import (
 from lpcfg.estimators.constraints import AnyOf, Instance, Interval, Options
 from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.pcfg import PCFGEstimator
+from lpcfg.estimators.span_filter import training_emissions
 from lpcfg.grammar.crf_weights import CRFWeights, Loss
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import refuse_unary_rules
-from lpcfg.lexicon.lexicon import Lexicon
 from lpcfg.lexicon.options import LexiconOptions
-from lpcfg.lexicon.word_table import initial_words
 from lpcfg.parsing.options import MEMORY, Pruning, checked_pruning
 from lpcfg.treebank.treebank import Treebank
 
@@ -166,7 +163,7 @@ class CRFEstimator(Estimator):
             backbone.core,
             spellings=list(treebank.words),
             word_column=treebank.word[leaves].astype(np.uint32),
-            emissions=_emissions(treebank, backbone.lexicon, uses),
+            emissions=training_emissions(treebank, backbone.lexicon),
             word_offsets=np.searchsorted(leaves, treebank.tree_offsets),
             symbols=treebank.symbol,
             starts=treebank.start,
@@ -203,21 +200,3 @@ class CRFEstimator(Estimator):
                 "too_large": self.too_large_,
             },
         )
-
-
-def _emissions(trees: Treebank, lexicon: Lexicon, uses: NDArray[np.int64]) -> NDArray[np.uint32]:
-    """The emissions of all tokens.
-
-    Words that occur once are treated as unknown, as they would be without their sentence.
-    Otherwise no weights of unknown words would be trained.
-    """
-    leaves = trees.word >= 0
-    initial = initial_words(trees.words, trees.word[leaves], trees.start[leaves])
-    (words, initials), rows, _ = distinct_rows(trees.word[leaves], initial)
-    ids = [
-        (lexicon.emission if uses[word] > 1 else lexicon.class_emission)(
-            trees.words[word], bool(is_initial)
-        )
-        for word, is_initial in zip(words.tolist(), initials.tolist(), strict=True)
-    ]
-    return np.array(ids, dtype=np.uint32)[rows]

@@ -12,6 +12,7 @@ mod outside;
 pub use grammar::CoarseGrammar;
 
 use super::mask::Mask;
+use super::span_set::SpanSet;
 use super::{Cells, refill};
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::SymbolId;
@@ -23,16 +24,33 @@ use crate::numeric::vectors::add_scaled;
 /// numbers out of the loops, and outside values within single precision.
 const NEGLIGIBLE: f32 = 1e-30;
 
+/// A split point of a span.
+#[derive(Debug, Clone, Copy)]
+struct Split {
+    position: usize,
+    left: usize,
+    right: usize,
+    /// The sum of the exponents of the two parts.
+    exponent: i32,
+}
+
 /// Memory for coarse passes, reused from sentence to sentence.
 #[derive(Debug, Default)]
 pub struct CoarseChart {
     /// One-word cells, `unit_lanes` each.
     unit_inside: Vec<f32>,
     unit_outside: Vec<f32>,
-    /// All cells, `wide_lanes` each; the entries of one-word cells are not used.
+    /// Cells of several words that are not empty, `wide_lanes` each, in the order in which they were
+    /// filled.
     wide_inside: Vec<f32>,
     wide_outside: Vec<f32>,
+    /// For each cell, its number in that order.
+    wide_numbers: Vec<u32>,
     exponents: Vec<i32>,
+    /// The spans whose cells are not empty.
+    filled: SpanSet,
+    /// The split points of the current span.
+    splits: Vec<Split>,
     /// The symbols of each cell that are the left child of some rule, and their inside values.
     left_ranges: Vec<(u32, u32)>,
     left_items: Vec<(u16, f32)>,
@@ -40,6 +58,8 @@ pub struct CoarseChart {
     matrix: Vec<f32>,
     row_in_use: Vec<bool>,
     rows_in_use: Vec<u16>,
+    /// Contributions to the outside values of a left child.
+    left_sums: Vec<(u16, f32)>,
     scratch: Vec<f32>,
     accumulator: Vec<f32>,
     mask: Mask,
@@ -52,13 +72,15 @@ impl CoarseChart {
     }
 
     /// Fill the chart for a sentence, given the emission probabilities of the classes of each
-    /// word, and keep the classes whose posterior is at least `threshold`.
+    /// word, and keep the classes whose posterior is at least `threshold`. Only spans that are
+    /// `open`, if these are given, and single words have classes.
     ///
     /// Returns false if no tree of the coarse grammar spans the sentence.
     pub fn run(
         &mut self,
         grammar: &CoarseGrammar,
         words: &[Vec<(SymbolId, f64)>],
+        open: Option<&SpanSet>,
         threshold: f64,
         cancel: &Cancel,
     ) -> Result<bool, Cancelled> {
@@ -69,6 +91,7 @@ impl CoarseChart {
                 chart: &mut CoarseChart,
                 grammar: &CoarseGrammar,
                 words: &[Vec<(SymbolId, f64)>],
+                open: Option<&SpanSet>,
                 threshold: f64,
                 cancel: &Cancel,
             ) -> Result<bool, Cancelled>
@@ -80,6 +103,7 @@ impl CoarseChart {
         &mut self,
         grammar: &CoarseGrammar,
         words: &[Vec<(SymbolId, f64)>],
+        open: Option<&SpanSet>,
         threshold: f64,
         cancel: &Cancel,
     ) -> Result<bool, Cancelled> {
@@ -91,9 +115,12 @@ impl CoarseChart {
         for width in 2..=words.len() {
             cancel.check()?;
             for start in 0..=words.len() - width {
-                self.fill_span(grammar, cells, start, start + width);
+                if open.is_none_or(|open| open.contains(start, start + width)) {
+                    self.fill_span(grammar, cells, start, start + width);
+                }
             }
         }
+        refill(&mut self.wide_outside, self.wide_inside.len(), 0.0);
         if !self.start_outside(grammar, cells) {
             return Ok(false);
         }
@@ -110,17 +137,17 @@ impl CoarseChart {
 
     fn reset(&mut self, grammar: &CoarseGrammar, cells: Cells) {
         let units = cells.words() * grammar.unit_lanes;
-        let wides = cells.count() * grammar.wide_lanes;
         for (vector, length) in [
             (&mut self.unit_inside, units),
             (&mut self.unit_outside, units),
-            (&mut self.wide_inside, wides),
-            (&mut self.wide_outside, wides),
             (&mut self.scratch, grammar.unit_lanes),
             (&mut self.accumulator, grammar.unit_lanes),
         ] {
             refill(vector, length, 0.0);
         }
+        self.wide_inside.clear();
+        refill(&mut self.wide_numbers, cells.count(), 0);
+        self.filled.reset(cells.words());
         let lanes = grammar.unit_lanes;
         self.matrix.resize(lanes * lanes, 0.0);
         self.row_in_use.clear();
@@ -129,7 +156,7 @@ impl CoarseChart {
         refill(&mut self.exponents, cells.count(), EMPTY);
         refill(&mut self.left_ranges, cells.count(), (0, 0));
         self.left_items.clear();
-        self.mask.reset(cells.count(), grammar.class_of_lane.len());
+        self.mask.reset(cells, grammar.class_of_lane.len());
     }
 
     fn fill_word(
@@ -157,25 +184,22 @@ impl CoarseChart {
 
     #[inline(always)]
     fn fill_span(&mut self, grammar: &CoarseGrammar, cells: Cells, start: usize, end: usize) {
-        let mut reference = EMPTY;
-        for split in start + 1..end {
-            let sum = self.exponents[cells.index(start, split)]
-                .saturating_add(self.exponents[cells.index(split, end)]);
-            reference = reference.max(sum);
-        }
-        if reference <= EMPTY {
+        let reference = self.find_splits(cells, start, end);
+        if self.splits.is_empty() {
             return;
         }
-        for split in start + 1..end {
-            let (left, right) = (cells.index(start, split), cells.index(split, end));
-            let factor =
-                power_of_two(self.exponents[left] + self.exponents[right] - reference) as f32;
+        for split in &self.splits {
+            let factor = power_of_two(split.exponent - reference) as f32;
             if factor == 0.0 {
                 continue;
             }
-            let right = inside_of(&self.unit_inside, &self.wide_inside, grammar, split, end, right);
+            let right = if end - split.position == 1 {
+                &self.unit_inside[split.position * grammar.unit_lanes..]
+            } else {
+                &self.wide_inside[self.wide_range(grammar, split.right)]
+            };
             let right = &right[..grammar.wide_lanes];
-            let (from, to) = self.left_ranges[left];
+            let (from, to) = self.left_ranges[split.left];
             for &(lane, value) in &self.left_items[from as usize..to as usize] {
                 let row = &mut self.matrix[lane as usize * grammar.unit_lanes..];
                 let row = &mut row[..grammar.wide_lanes];
@@ -202,6 +226,27 @@ impl CoarseChart {
         grammar.close_inside(wide, &mut self.scratch);
         self.store(grammar, cells, start, end, &sums[..grammar.wide_lanes], reference);
         self.accumulator = sums;
+    }
+
+    /// Where the values of a cell of several words are.
+    #[inline(always)]
+    fn wide_range(&self, grammar: &CoarseGrammar, cell: usize) -> std::ops::Range<usize> {
+        let from = self.wide_numbers[cell] as usize * grammar.wide_lanes;
+        from..from + grammar.wide_lanes
+    }
+
+    /// Find the split points of a span; returns the largest of their exponents.
+    #[inline(always)]
+    fn find_splits(&mut self, cells: Cells, start: usize, end: usize) -> i32 {
+        self.splits.clear();
+        let mut largest = EMPTY;
+        for position in self.filled.splits(start, end) {
+            let (left, right) = (cells.index(start, position), cells.index(position, end));
+            let exponent = self.exponents[left] + self.exponents[right];
+            largest = largest.max(exponent);
+            self.splits.push(Split { position, left, right, exponent });
+        }
+        largest
     }
 
     /// Add the rules whose right child is a tag. Only the last split point has such rules, and few
@@ -253,10 +298,14 @@ impl CoarseChart {
         let scale = power_of_two(-shift) as f32;
         let cell = cells.index(start, end);
         self.exponents[cell] = reference + shift;
+        self.filled.insert(start, end);
         let kept = if end - start == 1 {
             &mut self.unit_inside[start * grammar.unit_lanes..][..grammar.unit_lanes]
         } else {
-            &mut self.wide_inside[cell * grammar.wide_lanes..][..grammar.wide_lanes]
+            let offset = self.wide_inside.len();
+            self.wide_numbers[cell] = (offset / grammar.wide_lanes) as u32;
+            self.wide_inside.resize(offset + grammar.wide_lanes, 0.0);
+            &mut self.wide_inside[offset..]
         };
         let from = self.left_items.len() as u32;
         for (lane, (kept, &value)) in kept.iter_mut().zip(values).enumerate() {
@@ -269,21 +318,5 @@ impl CoarseChart {
             }
         }
         self.left_ranges[cell] = (from, self.left_items.len() as u32);
-    }
-}
-
-#[inline(always)]
-fn inside_of<'a>(
-    unit: &'a [f32],
-    wide: &'a [f32],
-    grammar: &CoarseGrammar,
-    start: usize,
-    end: usize,
-    cell: usize,
-) -> &'a [f32] {
-    if end - start == 1 {
-        &unit[start * grammar.unit_lanes..][..grammar.unit_lanes]
-    } else {
-        &wide[cell * grammar.wide_lanes..][..grammar.wide_lanes]
     }
 }

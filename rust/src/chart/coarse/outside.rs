@@ -1,6 +1,6 @@
 //! The outside half of the coarse pass, which marks the classes that survive.
 
-use super::{CoarseChart, CoarseGrammar, inside_of};
+use super::{CoarseChart, CoarseGrammar, Split};
 use crate::chart::Cells;
 use crate::numeric::scaling::{EMPTY, power_of_two};
 use crate::numeric::vectors::{add_scaled, dot};
@@ -10,17 +10,20 @@ impl CoarseChart {
     pub(super) fn start_outside(&mut self, grammar: &CoarseGrammar, cells: Cells) -> bool {
         let words = cells.words();
         let top = cells.index(0, words);
-        let inside = inside_of(&self.unit_inside, &self.wide_inside, grammar, 0, words, top);
+        if self.exponents[top] == EMPTY {
+            return false;
+        }
+        let (inside, outside) = if words == 1 {
+            (&self.unit_inside[..], &mut self.unit_outside[..])
+        } else {
+            let range = self.wide_range(grammar, top);
+            (&self.wide_inside[range.clone()], &mut self.wide_outside[range])
+        };
         let total: f32 =
             inside.iter().zip(&grammar.roots).map(|(inside, root)| inside * root).sum();
         if total <= 0.0 {
             return false;
         }
-        let outside = if words == 1 {
-            &mut self.unit_outside[..grammar.unit_lanes]
-        } else {
-            &mut self.wide_outside[top * grammar.wide_lanes..][..grammar.wide_lanes]
-        };
         for (outside, root) in outside.iter_mut().zip(&grammar.roots) {
             *outside = root / total;
         }
@@ -46,16 +49,18 @@ impl CoarseChart {
             let range = start * grammar.unit_lanes..(start + 1) * grammar.unit_lanes;
             (&self.unit_inside[range.clone()], &mut self.unit_outside[range])
         } else {
-            let range = cell * grammar.wide_lanes..(cell + 1) * grammar.wide_lanes;
+            let range = self.wide_range(grammar, cell);
             (&self.wide_inside[range.clone()], &mut self.wide_outside[range])
         };
         grammar.close_outside(outside, &mut self.scratch);
+        let mut survives = false;
         for (lane, (inside, outside)) in inside.iter().zip(outside.iter()).enumerate() {
             let posterior = inside * outside;
             // A posterior that overflowed is not a number and fails both comparisons: it is kept.
             if *inside == 0.0 || posterior < threshold || posterior == 0.0 {
                 continue;
             }
+            survives = true;
             self.mask.allow(cell, grammar.class_of_lane[lane]);
             if end - start > 1 {
                 for rule in &grammar.by_parent[lane] {
@@ -70,11 +75,15 @@ impl CoarseChart {
                 }
             }
         }
+        if survives {
+            self.mask.insert(start, end);
+        }
         if self.rows_in_use.is_empty() {
             return;
         }
-        for split in start + 1..end {
-            self.propagate_split(grammar, cells, start, split, end);
+        self.find_splits(cells, start, end);
+        for index in 0..self.splits.len() {
+            self.propagate_split(grammar, cell, self.splits[index], start, end);
         }
         for &lane in &self.rows_in_use {
             self.row_in_use[lane as usize] = false;
@@ -86,42 +95,45 @@ impl CoarseChart {
     fn propagate_split(
         &mut self,
         grammar: &CoarseGrammar,
-        cells: Cells,
+        whole: usize,
+        split: Split,
         start: usize,
-        split: usize,
         end: usize,
     ) {
-        let whole = cells.index(start, end);
-        let (left, right) = (cells.index(start, split), cells.index(split, end));
-        let (from, to) = self.left_ranges[left];
-        if from == to || self.exponents[right] == EMPTY {
-            return;
-        }
-        let shift = self.exponents[left] + self.exponents[right] - self.exponents[whole];
+        let (from, to) = self.left_ranges[split.left];
+        let shift = split.exponent - self.exponents[whole];
         // Larger powers of two would overflow single precision.
         let factor = power_of_two(shift.min(120)) as f32;
-        if factor == 0.0 {
+        if factor == 0.0 || from == to {
             return;
         }
-        let right_inside =
-            inside_of(&self.unit_inside, &self.wide_inside, grammar, split, end, right);
+        let (right_inside, right_outside) = if end - split.position == 1 {
+            let range =
+                split.position * grammar.unit_lanes..(split.position + 1) * grammar.unit_lanes;
+            (&self.unit_inside[range.clone()], &mut self.unit_outside[range])
+        } else {
+            let range = self.wide_range(grammar, split.right);
+            (&self.wide_inside[range.clone()], &mut self.wide_outside[range])
+        };
+        let mut left_sums = std::mem::take(&mut self.left_sums);
+        left_sums.clear();
         for &(lane, value) in &self.left_items[from as usize..to as usize] {
             if !self.row_in_use[lane as usize] {
                 continue;
             }
             let row = &self.matrix[lane as usize * grammar.unit_lanes..][..right_inside.len()];
-            let left_outside = factor * dot(row, right_inside);
-            let right_outside = if end - split == 1 {
-                &mut self.unit_outside[split * grammar.unit_lanes..][..grammar.unit_lanes]
-            } else {
-                &mut self.wide_outside[right * grammar.wide_lanes..][..grammar.wide_lanes]
-            };
+            left_sums.push((lane, factor * dot(row, right_inside)));
             add_scaled(right_outside, factor * value, row);
-            if split - start == 1 {
-                self.unit_outside[start * grammar.unit_lanes + lane as usize] += left_outside;
-            } else {
-                self.wide_outside[left * grammar.wide_lanes + lane as usize] += left_outside;
-            }
         }
+        let left_outside = if split.position - start == 1 {
+            &mut self.unit_outside[start * grammar.unit_lanes..]
+        } else {
+            let range = self.wide_range(grammar, split.left);
+            &mut self.wide_outside[range]
+        };
+        for &(lane, sum) in &left_sums {
+            left_outside[lane as usize] += sum;
+        }
+        self.left_sums = left_sums;
     }
 }
