@@ -12,7 +12,6 @@ from lpcfg.cli._answers import add_output_format
 from lpcfg.cli._common import (
     Commands,
     add_command,
-    add_on_error,
     add_quiet,
     check_target,
     file_path,
@@ -55,7 +54,12 @@ def add(commands: Commands) -> None:
         "-o", "--output", type=file_path, metavar="FILE",
         help="the file to write (default: standard output)",
     )  # fmt: skip
-    add_on_error(parser)
+    parser.add_argument(
+        "--on-error",
+        choices=("raise", "skip"),
+        default="raise",
+        help="what to do with malformed brackets: stop (the default), or skip and count them",
+    )
     add_quiet(parser)
 
 
