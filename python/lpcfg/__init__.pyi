@@ -124,6 +124,7 @@ from .io.models import load as load
 from .io.models import save as save
 from .lexicon.options import LexiconOptions as LexiconOptions
 from .parsing.base import BaseParser as BaseParser
+from .parsing.charts import ChartCache as ChartCache
 from .parsing.ensemble import Ensemble as Ensemble
 from .parsing.options import Pruning as Pruning
 from .parsing.parse import LabelledSpan as LabelledSpan
@@ -135,6 +136,8 @@ from .parsing.span_decoder import SpanScores as SpanScores
 from .parsing.span_decoder import SpanTree as SpanTree
 from .parsing.span_decoder import decode_spans as decode_spans
 from .parsing.span_decoder import span_marginals as span_marginals
+from .profiling import PhaseCost as PhaseCost
+from .profiling import Profile as Profile
 from .reranking.candidates import Candidates as Candidates
 from .reranking.candidates import oracle_f1 as oracle_f1
 from .reranking.reranker import Reranker as Reranker

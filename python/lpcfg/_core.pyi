@@ -17,6 +17,7 @@ __all__ = [
     "BracketReader",
     "CRFModel",
     "CRFTrainer",
+    "ChartCache",
     "Grammar",
     "HiddenMarkovModel",
     "LatentTrees",
@@ -98,6 +99,15 @@ class Grammar:
     ) -> Grammar: ...
 
 @final
+class ChartCache:
+    """Pruned charts that parsers with the same backbone share."""
+
+    def __new__(cls, *, memory: int) -> ChartCache: ...
+    def __len__(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+
+@final
 class Parser:
     """Grammars with threads to work on."""
 
@@ -108,6 +118,7 @@ class Parser:
         *,
         threads: int,
         crf: CRFModel | None = None,
+        charts: ChartCache | None = None,
     ) -> Parser: ...
     def analyze(
         self,
@@ -125,6 +136,7 @@ class Parser:
         timeout: float | None,
         candidates: int,
         marginals: bool,
+        times: bool,
         spellings: Sequence[str] | None = None,
     ) -> dict[str, npt.NDArray[Any]]: ...
 

@@ -153,6 +153,7 @@ fn options(decoder: Decoder) -> Options {
         max_length: usize::MAX,
         timeout: None,
         marginals: true,
+        times: false,
     }
 }
 

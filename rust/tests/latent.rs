@@ -126,6 +126,7 @@ fn check_tree_probability(latent: &LatentCase) -> Result<(), TestCaseError> {
         max_length: usize::MAX,
         timeout: None,
         marginals: false,
+        times: false,
     };
     let trees = latent.weighted_trees();
     prop_assume!(trees.iter().any(|tree| tree.probability > 0.0));

@@ -41,6 +41,7 @@ fn analyze(members: &[LatentCase], decoder: Decoder, combine: Combine) -> Analys
         max_length: usize::MAX,
         timeout: None,
         marginals: true,
+        times: false,
     };
     parser
         .analyze(

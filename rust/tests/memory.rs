@@ -112,6 +112,7 @@ fn options(decoder: Decoder, memory: usize) -> Options {
         max_length: usize::MAX,
         timeout: None,
         marginals: false,
+        times: false,
     }
 }
 

@@ -11,12 +11,14 @@ from lpcfg.cli._common import (
     Commands,
     add_command,
     add_jobs,
+    add_profile,
     add_quiet,
     add_reading,
     add_seed,
     check_target,
     count,
     one_of,
+    profiled,
     progress,
     reading_options,
     report,
@@ -42,6 +44,7 @@ from lpcfg.errors import InputError
 from lpcfg.estimators.registry import DEFAULT_ESTIMATOR, ESTIMATORS, estimator_class
 from lpcfg.io import save
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.profiling import phase
 from lpcfg.reranking.reranker import Reranker
 from lpcfg.sequence.tagger import Tagger
 from lpcfg.treebank.cleaning import Cleaning
@@ -91,7 +94,7 @@ def _build_parser(
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     # Messages name the options of this parser, not of the one that finds the estimator.
-    parser.set_defaults(run=_train, parser=parser, named_estimator=estimator)
+    parser.set_defaults(run=profiled(_train), parser=parser, named_estimator=estimator)
     parser.add_argument(
         "treebank", nargs="+", help="files, folders or patterns of bracketed trees; - for stdin"
     )
@@ -105,6 +108,7 @@ def _build_parser(
     add_reading(parser)
     add_seed(parser, "the seed of estimators that draw random numbers")
     add_jobs(parser)
+    add_profile(parser)
     add_quiet(parser)
     _add_transform(
         parser.add_argument_group(
@@ -323,19 +327,20 @@ def _train(options: argparse.Namespace) -> None:
             features=features if len(features) > 1 else (),
         )
     read_report = ReadReport()
-    treebank = Treebank.read(
-        options.treebank,
-        cleaning=Cleaning(
-            function_tags=options.function_tags,
-            separators=options.label_separators,
-            remove_empty=not options.keep_empty,
-            merge_repeated=not options.keep_repeated,
-            root_label=options.root_label,
-        ),
-        transform=transforms[0],
-        **reading_options(options),
-        report=read_report,
-    )
+    with phase("reading, transforms"):
+        treebank = Treebank.read(
+            options.treebank,
+            cleaning=Cleaning(
+                function_tags=options.function_tags,
+                separators=options.label_separators,
+                remove_empty=not options.keep_empty,
+                merge_repeated=not options.keep_repeated,
+                root_label=options.root_label,
+            ),
+            transform=transforms[0],
+            **reading_options(options),
+            report=read_report,
+        )
     report(str(read_report), options.quiet)
     if options.unlabelled:
         treebank = add_text(treebank, target, options, lexicon)
@@ -355,7 +360,8 @@ def _train(options: argparse.Namespace) -> None:
         report(f"{first}\nsaved to {target}, {size / 1e6:.1f} MB", options.quiet)
     else:
         grammar = estimator.fit(treebank).grammar_
-        save(grammar, target)
+        with phase("saving"):
+            save(grammar, target)
         report(f"{grammar}\nsaved to {target}, {target.stat().st_size / 1e6:.1f} MB", options.quiet)
     if options.tagger:
         Tagger(lexicon=lexicon).fit(treebank).save(options.tagger)

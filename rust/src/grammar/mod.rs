@@ -20,6 +20,8 @@ pub use projection::{Projection, Uses};
 pub use rules::{BinaryRule, GrammarError, Rules, SymbolId, UnaryRule};
 pub use unary::UnaryClosure;
 
+use std::hash::{DefaultHasher, Hash, Hasher};
+
 use crate::treebank::interner::Interner;
 
 /// For each symbol, the labels that it stands for in a tree, from the top of a unary chain to the
@@ -146,6 +148,19 @@ impl Grammar {
             Some(&(part, _)) => Err(GrammarError::Backbone { part }),
             None => Ok(()),
         }
+    }
+
+    /// A hash of everything that the passes before the latent one read: rules and roots with their
+    /// probabilities, emissions, and coarse classes. It is the same within one process only.
+    pub(crate) fn backbone_hash(&self) -> u64 {
+        let mut state = DefaultHasher::new();
+        self.rules.hash_into(&mut state);
+        self.emissions.hash_into(&mut state);
+        self.projection.is_some().hash(&mut state);
+        if let Some(projection) = &self.projection {
+            projection.hash_into(&mut state);
+        }
+        state.finish()
     }
 
     /// Parameters over latent states, if there are any.

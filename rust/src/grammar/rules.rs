@@ -1,5 +1,7 @@
 //! Symbols and weighted rules, validated.
 
+use std::hash::{Hash, Hasher};
+
 /// A symbol of a grammar. Fine and coarse grammars number their symbols separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SymbolId(pub u32);
@@ -223,6 +225,18 @@ impl Rules {
         Self::from_sums(roots, binary, unary)
     }
 
+    /// Mix the rules and their probabilities into a hash.
+    pub(super) fn hash_into(&self, state: &mut impl Hasher) {
+        hash_numbers(&self.roots, state);
+        for rule in &self.binary {
+            (rule.parent, rule.left, rule.right, rule.probability.to_bits()).hash(state);
+        }
+        for rule in &self.unary {
+            (rule.parent, rule.child, rule.probability.to_bits()).hash(state);
+        }
+        (self.binary.len(), self.unary.len()).hash(state);
+    }
+
     /// As [`new`](Self::new), for sums of probabilities that were checked. The probabilities of an
     /// improper grammar may sum to more than one.
     pub(super) fn from_sums(
@@ -298,6 +312,12 @@ impl Rules {
     pub fn unary(&self) -> &[UnaryRule] {
         &self.unary
     }
+}
+
+/// Mix numbers into a hash by their bits.
+pub(super) fn hash_numbers(numbers: &[f64], state: &mut impl Hasher) {
+    numbers.len().hash(state);
+    numbers.iter().for_each(|number| number.to_bits().hash(state));
 }
 
 pub(super) fn check_symbol(

@@ -154,6 +154,7 @@ impl PyCrfTrainer {
             max_length: usize::MAX,
             timeout: None,
             marginals: false,
+            times: false,
         };
         enter(py, |cancel| {
             let trainer = &mut *lock(&self.trainer, cancel)?;

@@ -27,6 +27,7 @@ from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates, refuse_unary_rules
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.profiling import phase
 from lpcfg.treebank.head_rules import HeadRules
 from lpcfg.treebank.treebank import Treebank
 
@@ -177,16 +178,18 @@ class ProjectingEstimator(Estimator):
         >>> ClusteringEstimator().project(Treebank.from_trees([Tree("NN", "rain")])).treebank
         <Treebank of 1 trees, 1 nodes, 1 symbols, 1 words>
         """
-        backbone = PCFGEstimator(lexicon=self.lexicon).estimate(treebank)
+        with phase("PCFG, lexicon"):
+            backbone = PCFGEstimator(lexicon=self.lexicon).estimate(treebank)
         refuse_unary_rules(backbone.unary_rules)
-        features = NodeFeatures.build(
-            treebank,
-            self.features,
-            head_rules=self.head_rules,
-            kappa=self.kappa,
-            cutoff=self.cutoff,
-        )
-        with one_thread():
+        with phase("features"):
+            features = NodeFeatures.build(
+                treebank,
+                self.features,
+                head_rules=self.head_rules,
+                kappa=self.kappa,
+                cutoff=self.cutoff,
+            )
+        with phase("SVD, projections"), one_thread():
             projections = project_nodes(
                 treebank.symbol,
                 features,
@@ -211,8 +214,10 @@ class ProjectingEstimator(Estimator):
         noisy = projected
         if self.noise is not None:
             noisy = projected.with_noise(self.noise, generator, self.progress)
+        with phase("latent parameters"):
+            latent = self.latent_states(noisy, generator)
         return replace(
             projected.backbone,
-            latent=self.latent_states(noisy, generator),
+            latent=latent,
             provenance=self.provenance(projected.treebank),
         )
