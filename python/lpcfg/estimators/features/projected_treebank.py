@@ -65,13 +65,20 @@ class ProjectedTreebank:
         np.False_
         """
         symbol, clean = self.treebank.symbol, self.projections
+        weights = self.treebank.node_weights()
         with one_thread():
             if noise.kind == "dropout":
                 noisy = project_nodes(
-                    symbol, self.features, clean.ranks, generator, noise=noise, progress=progress
+                    symbol,
+                    self.features,
+                    clean.ranks,
+                    generator,
+                    noise=noise,
+                    weights=weights,
+                    progress=progress,
                 )
             else:
-                noisy = clean.with_noise(symbol, noise, generator)
+                noisy = clean.with_noise(symbol, noise, generator, weights)
         return replace(self, projections=noisy)
 
     def aligned(self) -> ProjectedTreebank:
@@ -83,7 +90,8 @@ class ProjectedTreebank:
         array([0])
         """
         with one_thread():
-            return replace(self, projections=self.projections.aligned(self.treebank.symbol))
+            aligned = self.projections.aligned(self.treebank.symbol, self.treebank.node_weights())
+        return replace(self, projections=aligned)
 
 
 def _head_rules_record(rules: HeadRules) -> object:
@@ -195,6 +203,7 @@ class ProjectingEstimator(Estimator):
                 features,
                 self.ranks(treebank),
                 np.random.default_rng(self.random_state),
+                weights=treebank.node_weights(),
                 progress=self.progress,
             )
         words = LexicalRules(treebank, backbone.lexicon, self.lexicon.rare)
