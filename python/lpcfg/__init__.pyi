@@ -104,6 +104,7 @@ from .evaluation.parser_scores import Evaluation as Evaluation
 from .evaluation.parser_scores import evaluate_parser as evaluate_parser
 from .evaluation.scores import Scores as Scores
 from .evaluation.scores import evaluate as evaluate
+from .grammar.berkeley import import_berkeley as import_berkeley
 from .grammar.grammar import Grammar as Grammar
 from .inspection.annotation import annotate_states as annotate_states
 from .inspection.annotation import show_states as show_states
