@@ -15,14 +15,15 @@ from lpcfg.errors import InputError
 from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.options import COMBINATIONS, DECODERS, MAX_LENGTH, MEMORY, Pruning
 from lpcfg.parsing.parser import Parser
+from lpcfg.treebank.styles import AUTO, STYLES
 
 __all__ = [
     "Commands",
     "add_command",
     "add_jobs",
-    "add_on_error",
     "add_parsing",
     "add_quiet",
+    "add_reading",
     "add_seed",
     "check_target",
     "count",
@@ -32,6 +33,7 @@ __all__ = [
     "number",
     "one_of",
     "progress",
+    "reading_options",
     "report",
     "several",
 ]
@@ -71,13 +73,13 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="no messages on stderr")
 
 
-def add_on_error(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--on-error`` for commands that read treebanks.
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--on-error``, ``--treebank-style`` and ``--encoding``, for reading treebanks.
 
     >>> parser = argparse.ArgumentParser()
-    >>> add_on_error(parser)
-    >>> parser.parse_args([]).on_error
-    'raise'
+    >>> add_reading(parser)
+    >>> reading_options(parser.parse_args(["--treebank-style", "cess"]))
+    {'on_error': 'raise', 'style': 'cess', 'encoding': None}
     """
     parser.add_argument(
         "--on-error",
@@ -85,6 +87,33 @@ def add_on_error(parser: argparse.ArgumentParser) -> None:
         default="raise",
         help="what to do with malformed trees: stop (the default), or skip and count them",
     )
+    parser.add_argument(
+        "--treebank-style",
+        choices=(*STYLES, AUTO),
+        default="penn",
+        metavar="STYLE",
+        help="what the files of the treebank have beside words, tags and phrases, and their "
+        f"format: {', '.join(STYLES)}, or {AUTO} to recognise it (default: penn, bracketed trees)",
+    )
+    parser.add_argument(
+        "--encoding",
+        metavar="NAME",
+        help="the encoding of the treebank (default: UTF-8, or that of the style)",
+    )
+
+
+def reading_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of readers that :func:`add_reading` declares.
+
+    >>> options = argparse.Namespace(on_error="skip", treebank_style="penn", encoding="latin-1")
+    >>> reading_options(options)
+    {'on_error': 'skip', 'style': 'penn', 'encoding': 'latin-1'}
+    """
+    return {
+        "on_error": options.on_error,
+        "style": options.treebank_style,
+        "encoding": options.encoding,
+    }
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:

@@ -11,13 +11,14 @@ from pathlib import Path
 from lpcfg.cli._common import (
     Commands,
     add_command,
-    add_on_error,
     add_parsing,
     add_quiet,
+    add_reading,
     check_target,
     count,
     load_parser,
     progress,
+    reading_options,
     report,
 )
 from lpcfg.errors import TreebankError
@@ -49,7 +50,7 @@ def add(commands: Commands) -> None:
     parser.add_argument("--by-label", action="store_true", help="scores by label too")
     parser.add_argument("--json", action="store_true", help="everything as one JSON object")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the parser's trees here")
-    add_on_error(parser)
+    add_reading(parser)
     add_parsing(parser)
     add_quiet(parser)
 
@@ -59,7 +60,7 @@ def _evaluate(options: argparse.Namespace) -> None:
         check_target(Path(options.output), [options.model, *options.treebank])
     parser = load_parser(options.model, options)
     read_report = ReadReport()
-    forest = read_forest(options.treebank, on_error=options.on_error, report=read_report)
+    forest = read_forest(options.treebank, **reading_options(options), report=read_report)
     report(str(read_report), options.quiet)
     cleaned = parser.grammar.cleaning.apply(forest).nonempty()
     gold = [tree for tree in islice(cleaned.trees(), options.limit) if tree is not None]

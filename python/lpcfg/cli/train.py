@@ -11,13 +11,14 @@ from lpcfg.cli._common import (
     Commands,
     add_command,
     add_jobs,
-    add_on_error,
     add_quiet,
+    add_reading,
     add_seed,
     check_target,
     count,
     one_of,
     progress,
+    reading_options,
     report,
     several,
 )
@@ -101,7 +102,7 @@ def _build_parser(
     parser.add_argument(
         "--tagger", metavar="FILE", help="learn a part-of-speech tagger too, and write it here"
     )
-    add_on_error(parser)
+    add_reading(parser)
     add_seed(parser, "the seed of estimators that draw random numbers")
     add_jobs(parser)
     add_quiet(parser)
@@ -193,6 +194,12 @@ def _add_cleaning(group: argparse._ArgumentGroup) -> None:
         choices=("phrases", "all", "keep"),
         default=defaults.function_tags,
         help=f"which nodes lose their function tags (default: {defaults.function_tags})",
+    )
+    group.add_argument(
+        "--label-separators",
+        metavar="CHARACTERS",
+        help="the characters that start function tags in labels (default: those of the style of "
+        "the treebank, - and = in most)",
     )
     group.add_argument(
         "--root-label",
@@ -320,12 +327,13 @@ def _train(options: argparse.Namespace) -> None:
         options.treebank,
         cleaning=Cleaning(
             function_tags=options.function_tags,
+            separators=options.label_separators,
             remove_empty=not options.keep_empty,
             merge_repeated=not options.keep_repeated,
             root_label=options.root_label,
         ),
         transform=transforms[0],
-        on_error=options.on_error,
+        **reading_options(options),
         report=read_report,
     )
     report(str(read_report), options.quiet)

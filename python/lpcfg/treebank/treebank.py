@@ -16,8 +16,8 @@ from lpcfg._core import transform_forest
 from lpcfg.errors import TreebankError
 from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.forest import Forest, gather_trees
-from lpcfg.treebank.reader import OnError, ReadReport, TableColumns, read_table
-from lpcfg.treebank.sources import Sources, find_sources, source_name
+from lpcfg.treebank.reader import OnError, ReadReport, TableColumns, TreeReader
+from lpcfg.treebank.sources import Sources, source_name
 from lpcfg.treebank.symbol import Symbol
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.tree import Tree
@@ -62,11 +62,13 @@ class Treebank:
         cleaning: Cleaning | Literal[False] | None = None,
         transform: Transform | None = None,
         on_error: OnError = "raise",
+        style: str = "penn",
+        encoding: str | None = None,
         report: ReadReport | None = None,
     ) -> Treebank:
         """Read, clean and transform trees without building a Python object for each.
 
-        ``sources``, ``on_error`` and ``report`` are the arguments of
+        ``sources``, ``on_error``, ``style``, ``encoding`` and ``report`` are the arguments of
         :func:`~lpcfg.treebank.reader.read_trees`. ``cleaning`` and ``transform`` default to
         ``Cleaning()`` and ``Transform()``; ``cleaning=False`` keeps trees as they are. Trees that
         have no nodes after cleaning are dropped and counted in the report.
@@ -76,12 +78,12 @@ class Treebank:
         >>> print(bank.symbols[bank.symbol[-1]])
         ROOT+S
         """
-        files = find_sources(sources)
-        cleaning, transform = _cleaning(cleaning), transform or Transform()
-        table = read_table(files, cleaning, transform, on_error=on_error, report=report)
-        treebank = cls.from_table(table, transform, cleaning)
+        transform = transform or Transform()
+        reader = TreeReader(sources, on_error, True, style, encoding, report)
+        chosen = reader.style.cleaning(_cleaning(cleaning))
+        treebank = cls.from_table(reader.table(chosen, transform), transform, chosen)
         if not len(treebank):
-            names = ", ".join(source_name(file) for file in files)
+            names = ", ".join(map(source_name, reader.sources))
             raise TreebankError(f"no trees in {names or 'an empty list of files'}")
         return treebank
 
