@@ -114,6 +114,7 @@ from .formats.conllu import ConlluSentence as ConlluSentence
 from .formats.conllu import read_conllu as read_conllu
 from .formats.tree_formats import format_tree as format_tree
 from .formats.tree_formats import read_formatted as read_formatted
+from .grammar.berkeley import import_berkeley as import_berkeley
 from .grammar.grammar import Grammar as Grammar
 from .inspection.annotation import annotate_states as annotate_states
 from .inspection.annotation import show_states as show_states

@@ -173,9 +173,6 @@ pub enum GrammarError {
         /// The number of its vector.
         vector: u32,
     },
-    /// A grammar with unary rules has latent parameters.
-    #[error("a grammar with latent states cannot have unary rules; collapse unary chains instead")]
-    LatentUnary,
     /// Two grammars cannot be members of one ensemble.
     #[error("the grammars of an ensemble must have the same {part}")]
     Backbone {
@@ -204,6 +201,7 @@ pub struct Rules {
     binary: Vec<BinaryRule>,
     binary_order: Vec<u32>,
     unary: Vec<UnaryRule>,
+    unary_order: Vec<u32>,
 }
 
 impl Rules {
@@ -242,7 +240,7 @@ impl Rules {
     pub(super) fn from_sums(
         roots: Vec<f64>,
         binary: Vec<BinaryRule>,
-        mut unary: Vec<UnaryRule>,
+        unary: Vec<UnaryRule>,
     ) -> Result<Self, GrammarError> {
         let symbols = roots.len();
         if symbols > MAX_SYMBOLS {
@@ -272,7 +270,12 @@ impl Rules {
         });
         let binary: Vec<BinaryRule> =
             binary_order.iter().map(|&row| binary[row as usize]).collect();
-        unary.sort_unstable_by_key(|rule| (rule.child, rule.parent));
+        let mut unary_order: Vec<u32> = (0..unary.len() as u32).collect();
+        unary_order.sort_unstable_by_key(|&row| {
+            let rule = &unary[row as usize];
+            (rule.child, rule.parent)
+        });
+        let unary: Vec<UnaryRule> = unary_order.iter().map(|&row| unary[row as usize]).collect();
         let same = |pair: &[BinaryRule]| {
             (pair[0].left, pair[0].right, pair[0].parent)
                 == (pair[1].left, pair[1].right, pair[1].parent)
@@ -285,7 +288,7 @@ impl Rules {
         if let Some(row) = unary.windows(2).position(same) {
             return Err(GrammarError::Duplicate { array: "unary rule", row });
         }
-        Ok(Self { roots, binary, binary_order, unary })
+        Ok(Self { roots, binary, binary_order, unary, unary_order })
     }
 
     /// The number of symbols.
@@ -311,6 +314,11 @@ impl Rules {
     /// Unary rules, sorted by child and parent.
     pub fn unary(&self) -> &[UnaryRule] {
         &self.unary
+    }
+
+    /// For each of [`unary`](Self::unary), its index among the rules as they were given.
+    pub fn unary_order(&self) -> &[u32] {
+        &self.unary_order
     }
 }
 

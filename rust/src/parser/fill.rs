@@ -194,9 +194,10 @@ impl Parser {
     /// of a pruned chart.
     fn decoding_bytes(&self, decoder: Decoder, has_crf: bool, chart: &Chart) -> usize {
         let models = || self.grammars.iter().filter_map(|grammar| grammar.latent());
+        let has_unary = !self.grammar().unary().is_empty();
         let vectors = |item| {
             let states = models().map(|latent| latent.states(chart.symbol(item))).max();
-            2 * states.unwrap_or(0) * size_of::<f32>()
+            (2 + usize::from(has_unary)) * states.unwrap_or(0) * size_of::<f32>()
         };
         let items: usize = (0..chart.len()).map(|item| DECODING_BYTES + vectors(item)).sum();
         let edge_bytes = if has_crf {
