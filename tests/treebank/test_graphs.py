@@ -93,7 +93,9 @@ def as_xml(forest, _version):
 
 
 @pytest.mark.parametrize(
-    ("write", "version"), [(as_export, 3), (as_export, 4), (as_xml, None)], ids=str
+    ("write", "version"),
+    [(as_export, 3), (as_export, 4), (as_xml, None)],
+    ids=["export-3", "export-4", "tiger-xml"],
 )
 @given(forest=st.lists(trees(LABELS, WORDS), min_size=1, max_size=4))
 def test_trees_come_back(write, version, forest):

@@ -11,6 +11,8 @@ from lpcfg.treebank.escaping import escape, unescape
 
 if TYPE_CHECKING:
     import nltk
+    import numpy as np
+    from numpy.typing import NDArray
 
     from lpcfg.treebank.search import Match
 
@@ -135,6 +137,14 @@ class Tree:
         for child in place:
             node = node.children[child]
         return node
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[np.object_]:
+        # NumPy would take a tree for a sequence, and an array of trees for one of their children.
+        import numpy as np
+
+        single = np.empty((), dtype=object)
+        single[()] = self
+        return single
 
     # Equality and hashing compare nodes in pre-order with their numbers of children, which
     # determine a tree, because recursion would limit the depth of trees.
