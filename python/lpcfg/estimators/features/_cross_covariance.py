@@ -18,9 +18,13 @@ __all__ = ["TruncatedSVD", "decompose_cross_covariance"]
 # If one side has at most this number of columns, a dense decomposition is exact and as fast.
 _MAX_DENSE = 64
 
-# Parameters of the randomised subspace iteration (Halko, Martinsson & Tropp 2011).
-_OVERSAMPLING = 8
-_ITERATIONS = 3
+# The columns of a block of the Lanczos iteration: wide enough for products at full speed. Wider
+# blocks need more products in all.
+_BLOCK = 8
+
+# The iteration ends when the residual of each singular triple, |A' A v - s^2 v|, is at most this
+# fraction of s^2.
+_TOLERANCE = 1e-4
 
 # Singular values below this fraction of the largest are lost in a Gram matrix.
 _ROUNDING = 1e-6
@@ -32,12 +36,14 @@ class TruncatedSVD(NamedTuple):
     """Singular vectors (columns of ``inside`` and ``outside``) and values, in descending order.
 
     ``scale``: an estimate of the largest singular value of the matrix before centring.
+    ``noise``: the largest singular value to expect if the two sides were independent.
     """
 
     inside: Floats
     values: Floats
     outside: Floats
     scale: float
+    noise: float
 
     def rank(self, tolerance: float) -> int:
         """The number of singular values above a fraction of the scale.
@@ -69,18 +75,20 @@ def decompose_cross_covariance(
         left, values, right = _thin_svd(forwards(np.eye(outside.shape[1])))
     elif inside.shape[1] <= _MAX_DENSE:
         right, values, left = _thin_svd(backwards(np.eye(inside.shape[1])))
+    elif inside.shape[1] < outside.shape[1]:
+        right, values, left = _largest_triples(
+            backwards, forwards, inside.shape[1], rank, generator
+        )
     else:
-        start = generator.standard_normal((outside.shape[1], rank + _OVERSAMPLING))
-        basis = _orthonormal(forwards(start))
-        for _ in range(_ITERATIONS):
-            basis = _orthonormal(forwards(_orthonormal(backwards(basis))))
-        right, values, small = _thin_svd(backwards(basis))
-        left = basis @ small
+        left, values, right = _largest_triples(
+            forwards, backwards, outside.shape[1], rank, generator
+        )
     left, values, right = left[:, :rank], values[:rank], right[:, :rank]
     signs = np.sign(left[np.abs(left).argmax(axis=0), np.arange(left.shape[1])])
     constant = _norm_of_means(inside) * _norm_of_means(outside)
     scale = max(float(values.max(initial=0)), constant)
-    return TruncatedSVD(left * signs, values, right * signs, scale)
+    noise = _noise_level(inside, outside)
+    return TruncatedSVD(left * signs, values, right * signs, scale, noise)
 
 
 def _product(
@@ -100,21 +108,64 @@ def _product(
     return multiply
 
 
+def _noise_level(inside: scipy.sparse.csr_array, outside: scipy.sparse.csr_array) -> float:
+    """The spectral norm of the cross-covariance of n independent pairs of rows, up to a constant.
+
+    It is sqrt((|S| tr T + |T| tr S) / n) for the covariance matrices S and T of the two sides: it
+    falls with n, and rises with the number of features. As each row has one feature of each group,
+    |S| is at most the number of groups times the largest mean square of a feature.
+    """
+    rows = inside.shape[0]
+    norms, traces = [], []
+    for side in (inside, outside):
+        squares = np.bincount(side.indices, weights=side.data**2) / rows
+        norms.append(side.nnz / rows * squares.max(initial=0))
+        traces.append(max(squares.sum() - _norm_of_means(side) ** 2, 0.0))
+    return float(np.sqrt((norms[0] * traces[1] + norms[1] * traces[0]) / rows))
+
+
 def _norm_of_means(matrix: scipy.sparse.csr_array) -> float:
     sums = np.bincount(matrix.indices, weights=matrix.data)
     return float(np.linalg.norm(sums) / matrix.shape[0])
 
 
-def _orthonormal(matrix: Floats) -> Floats:
-    """An orthonormal basis of the columns, without directions that are lost in rounding.
+def _largest_triples(
+    multiply: Callable[[Floats], Floats],
+    transposed: Callable[[Floats], Floats],
+    width: int,
+    rank: int,
+    generator: np.random.Generator,
+) -> tuple[Floats, Floats, Floats]:
+    """Left vectors, values and right vectors of a matrix A by block Lanczos iteration for A' A.
 
-    On matrices this tall, eigenvectors of the small Gram matrix take a fraction of the time of
-    Householder QR. They have half the precision, which the next iteration restores.
+    Every block is orthogonalised against all earlier ones, and the singular vectors are the best in
+    the space of all blocks. The result does not depend on the random start, up to ``_TOLERANCE``.
+
+    ``multiply``, ``transposed``: multiplication by A, which has ``width`` columns, and by A'.
     """
-    squares, vectors = np.linalg.eigh(matrix.T @ matrix)
-    kept = _significant(squares)
-    basis: Floats = matrix @ (vectors[:, kept] / np.sqrt(squares[kept]))
-    return basis
+    block, _ = np.linalg.qr(generator.standard_normal((width, _BLOCK)))
+    basis, projected = np.zeros((width, 0)), np.zeros((0, 0))
+    while True:
+        basis = np.hstack([basis, block])
+        following = transposed(multiply(block))
+        columns = basis.T @ following
+        following -= basis @ columns
+        # The columns of V' A' A V that the new block adds, and by symmetry its rows.
+        above = columns[: len(projected)]
+        projected = np.block([[projected, above], [above.T, columns[len(projected) :]]])
+        squares, vectors = np.linalg.eigh(projected)
+        squares, vectors = squares[::-1][:rank], vectors[:, ::-1][:, :rank]
+        following -= basis @ (basis.T @ following)
+        following, triangle = np.linalg.qr(following)
+        residuals = np.linalg.norm(triangle @ vectors[-block.shape[1] :], axis=0)
+        kept = _significant(squares)
+        enough = len(squares) == rank and (residuals <= _TOLERANCE * squares)[kept].all()
+        rotation, sizes, _ = np.linalg.svd(triangle)
+        block = following @ rotation[:, sizes > _ROUNDING**2 * squares.max()]
+        if enough or not block.shape[1]:
+            chosen = basis @ vectors[:, kept]
+            left, values, small = _thin_svd(multiply(chosen))
+            return left, values, chosen @ small
 
 
 def _thin_svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:
