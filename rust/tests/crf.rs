@@ -153,6 +153,7 @@ fn options(decoder: Decoder) -> Options {
         max_length: usize::MAX,
         timeout: None,
         marginals: true,
+        times: false,
     }
 }
 
@@ -289,6 +290,7 @@ proptest! {
                     tokens: weighed.tokens(),
                     sentence: weighed.attributes(),
                     nodes: nodes.collect(),
+                    weight: 1.0,
                 };
                 let cancel = Cancel::new();
                 let mut trainer = Trainer::new(weighed.model.clone());

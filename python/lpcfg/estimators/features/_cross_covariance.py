@@ -13,6 +13,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from lpcfg._columns import Weights, mean_rows
+
 __all__ = ["TruncatedSVD", "decompose_cross_covariance"]
 
 # If one side has at most this number of columns, a dense decomposition is exact and as fast.
@@ -59,8 +61,11 @@ def decompose_cross_covariance(
     outside: scipy.sparse.csr_array,
     rank: int,
     generator: np.random.Generator,
+    weights: Weights = None,
 ) -> TruncatedSVD:
     """The largest singular values of inside' outside / n, columns centred, with their vectors.
+
+    ``weights``: the weight of each row (default 1); n is their sum.
 
     The product is formed only if it is small. Signs are chosen so that the largest entry of each
     left singular vector is positive.
@@ -70,7 +75,7 @@ def decompose_cross_covariance(
     >>> result.values.round(3), result.inside.shape
     (array([0.5]), (2, 1))
     """
-    forwards, backwards = _product(inside, outside), _product(outside, inside)
+    forwards, backwards = _product(inside, outside, weights), _product(outside, inside, weights)
     if outside.shape[1] <= _MAX_DENSE:
         left, values, right = _thin_svd(forwards(np.eye(outside.shape[1])))
     elif inside.shape[1] <= _MAX_DENSE:
@@ -85,48 +90,67 @@ def decompose_cross_covariance(
         )
     left, values, right = left[:, :rank], values[:rank], right[:, :rank]
     signs = np.sign(left[np.abs(left).argmax(axis=0), np.arange(left.shape[1])])
-    constant = _norm_of_means(inside) * _norm_of_means(outside)
+    constant = _norm_of_means(inside, weights) * _norm_of_means(outside, weights)
     scale = max(float(values.max(initial=0)), constant)
-    noise = _noise_level(inside, outside)
+    noise = _noise_level(inside, outside, weights)
     return TruncatedSVD(left * signs, values, right * signs, scale, noise)
 
 
 def _product(
-    left: scipy.sparse.csr_array, right: scipy.sparse.csr_array
+    left: scipy.sparse.csr_array, right: scipy.sparse.csr_array, weights: Weights
 ) -> Callable[[Floats], Floats]:
     """Multiplication by left' right / n, columns centred."""
     transposed = left.T
 
     def multiply(directions: Floats) -> Floats:
-        rows = right @ directions
         # Centring one factor centres the product.
-        rows -= rows.mean(axis=0)
-        rows /= len(rows)
+        rows: Floats = right @ directions
+        rows -= mean_rows(rows, weights)
+        if weights is None:
+            rows /= len(rows)
+        else:
+            rows *= weights[:, None]
+            rows /= weights.sum()
         product: Floats = transposed @ rows
         return product
 
     return multiply
 
 
-def _noise_level(inside: scipy.sparse.csr_array, outside: scipy.sparse.csr_array) -> float:
+def _noise_level(
+    inside: scipy.sparse.csr_array, outside: scipy.sparse.csr_array, weights: Weights
+) -> float:
     """The spectral norm of the cross-covariance of n independent pairs of rows, up to a constant.
 
     It is sqrt((|S| tr T + |T| tr S) / n) for the covariance matrices S and T of the two sides: it
     falls with n, and rises with the number of features. As each row has one feature of each group,
     |S| is at most the number of groups times the largest mean square of a feature.
     """
-    rows = inside.shape[0]
+    total = _total_weight(inside, weights)
     norms, traces = [], []
     for side in (inside, outside):
-        squares = np.bincount(side.indices, weights=side.data**2) / rows
-        norms.append(side.nnz / rows * squares.max(initial=0))
-        traces.append(max(squares.sum() - _norm_of_means(side) ** 2, 0.0))
-    return float(np.sqrt((norms[0] * traces[1] + norms[1] * traces[0]) / rows))
+        squares = _column_sums(side, side.data**2, weights) / total
+        groups = _column_sums(side, np.ones_like(side.data), weights).sum() / total
+        norms.append(groups * squares.max(initial=0))
+        traces.append(max(squares.sum() - _norm_of_means(side, weights) ** 2, 0.0))
+    return float(np.sqrt((norms[0] * traces[1] + norms[1] * traces[0]) / total))
 
 
-def _norm_of_means(matrix: scipy.sparse.csr_array) -> float:
-    sums = np.bincount(matrix.indices, weights=matrix.data)
-    return float(np.linalg.norm(sums) / matrix.shape[0])
+def _norm_of_means(matrix: scipy.sparse.csr_array, weights: Weights) -> float:
+    sums = _column_sums(matrix, matrix.data, weights)
+    return float(np.linalg.norm(sums) / _total_weight(matrix, weights))
+
+
+def _total_weight(matrix: scipy.sparse.csr_array, weights: Weights) -> float:
+    return float(matrix.shape[0] if weights is None else weights.sum())
+
+
+def _column_sums(matrix: scipy.sparse.csr_array, values: Floats, weights: Weights) -> Floats:
+    """The sums of the columns of a matrix with these values in the places of its own."""
+    if weights is not None:
+        values = values * np.repeat(weights, np.diff(matrix.indptr))
+    sums: Floats = np.bincount(matrix.indices, weights=values)
+    return sums
 
 
 def _largest_triples(
