@@ -149,8 +149,7 @@ def _column_sums(matrix: scipy.sparse.csr_array, values: Floats, weights: Weight
     """The sums of the columns of a matrix with these values in the places of its own."""
     if weights is not None:
         values = values * np.repeat(weights, np.diff(matrix.indptr))
-    sums: Floats = np.bincount(matrix.indices, weights=values)
-    return sums
+    return np.asarray(np.bincount(matrix.indices, weights=values), dtype=np.float64)
 
 
 def _largest_triples(
