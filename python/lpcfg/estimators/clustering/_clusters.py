@@ -57,7 +57,7 @@ def cluster_nodes(
     ``weights``: the weight of each node (default 1).
 
     >>> rows = np.array([[0], [0], [9], [9.5], [9]], dtype=np.float32)
-    >>> projections = NodeProjections(rows, rows, np.ones((1, 1)), np.ones(1))
+    >>> projections = NodeProjections(rows, rows, np.ones((1, 1)), *np.ones((2, 1)))
     >>> cluster_nodes(np.zeros(5, int), projections, np.array([2]), np.random.default_rng(0))
     NodeClusters(cluster=array([[1, 1, 0, 0, 0]]),
                  responsibility=array([[1., 1., 1., 1., 1.]]))

@@ -34,19 +34,22 @@ class NodeProjections:
     ``values``: the singular values of each symbol in descending order, zero beyond its rank.
     ``scale``: the scale of each symbol's matrix before centring, for comparison with singular
     values.
+    ``noise``: for each symbol the largest singular value that independent inside and outside
+    features would have, by the number of its nodes and features.
     """
 
     inside: Floats
     outside: Floats
     values: NDArray[np.float64]
     scale: NDArray[np.float64]
+    noise: NDArray[np.float64]
 
     @property
     def ranks(self) -> NDArray[np.int64]:
         """The number of singular vectors of each symbol.
 
         >>> rows = np.zeros((0, 2), dtype=np.float32)
-        >>> NodeProjections(rows, rows, np.array([[0.5, 0.1], [0.5, 0]]), np.ones(2)).ranks
+        >>> NodeProjections(rows, rows, np.array([[0.5, 0.1], [0.5, 0]]), *np.ones((2, 2))).ranks
         array([2, 1])
         """
         ranks: NDArray[np.int64] = np.count_nonzero(self.values, axis=1)
@@ -64,7 +67,7 @@ class NodeProjections:
         ``symbol``: the symbol of each node. ``weights``: the weight of each node (default 1).
 
         >>> rows = np.array([[1], [-1]], dtype=np.float32)
-        >>> projections = NodeProjections(rows, rows, np.ones((1, 1)), np.ones(1))
+        >>> projections = NodeProjections(rows, rows, np.ones((1, 1)), *np.ones((2, 1)))
         >>> noise = Noise("add", 0.1)
         >>> noisy = projections.with_noise(np.zeros(2, int), noise, np.random.default_rng(0))
         >>> noisy.inside.round(2).ravel(), noisy.outside.round(2).ravel()
@@ -89,7 +92,7 @@ class NodeProjections:
         ``symbol``: the symbol of each node. ``weights``: the weight of each node (default 1).
 
         >>> rows = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]], dtype=np.float32)
-        >>> projections = NodeProjections(rows, rows[:, ::-1], np.ones((1, 2)), np.ones(1))
+        >>> projections = NodeProjections(rows, rows[:, ::-1], np.ones((1, 2)), *np.ones((2, 1)))
         >>> rotated = projections.aligned(np.zeros(4, int))
         >>> rotated.inside.T @ rotated.outside / 4 == np.diag(rotated.values[0])
         array([[ True,  True],
@@ -152,6 +155,7 @@ def project_nodes(
     shape = (len(symbol), int(ranks.max(initial=0)))
     inside, outside = (np.zeros(shape, dtype=np.float32) for _ in range(2))
     values, scale = np.zeros((len(ranks), shape[1])), np.ones(len(ranks))
+    level = np.zeros(len(ranks))
     nodes = nodes_by_symbol(symbol, len(ranks))
     for chosen in progress(np.flatnonzero(ranks > 0).tolist()):
         left, right = (matrix.block(chosen) for matrix in features)
@@ -165,5 +169,5 @@ def project_nodes(
             projected = part @ vectors[:, :rank]
             rows[nodes[chosen], :rank] = projected - mean_rows(projected, own)
         values[chosen, :rank] = svd.values[:rank]
-        scale[chosen] = svd.scale
-    return NodeProjections(inside, outside, values, scale)
+        scale[chosen], level[chosen] = svd.scale, svd.noise
+    return NodeProjections(inside, outside, values, scale, level)

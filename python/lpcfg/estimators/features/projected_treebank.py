@@ -31,7 +31,14 @@ from lpcfg.profiling import phase
 from lpcfg.treebank.head_rules import HeadRules
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["ProjectedTreebank", "ProjectingEstimator"]
+__all__ = ["FEATURES", "ProjectedTreebank", "ProjectingEstimator"]
+
+FEATURES = parameter(
+    AnyOf(Options("compact", "full"), Instance(FeatureSet)),
+    "the features of nodes: compact, six groups (Peng 2021), full, fifteen groups (Cohen "
+    "et al. 2013), or a custom feature set",
+    provenance=lambda features: FeatureSet.named(features).provenance,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,15 +121,7 @@ class ProjectingEstimator(Estimator):
     not depend on.
     """
 
-    features: str | FeatureSet = field(
-        default="compact",
-        metadata=parameter(
-            AnyOf(Options("compact", "full"), Instance(FeatureSet)),
-            "the features of nodes: compact, six groups (Peng 2021), full, fifteen groups (Cohen "
-            "et al. 2013), or a custom feature set",
-            provenance=lambda features: FeatureSet.named(features).provenance,
-        ),
-    )
+    features: str | FeatureSet = field(default="compact", metadata=FEATURES)
     kappa: float = field(
         default=5.0,
         metadata=parameter(
