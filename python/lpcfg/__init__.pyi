@@ -112,6 +112,7 @@ from .inspection.explanation import explain_states as explain_states
 from .io.models import load as load
 from .io.models import save as save
 from .lexicon.options import LexiconOptions as LexiconOptions
+from .lexicon.word_clusters import WordClusters as WordClusters
 from .parsing.base import BaseParser as BaseParser
 from .parsing.ensemble import Ensemble as Ensemble
 from .parsing.options import Pruning as Pruning
