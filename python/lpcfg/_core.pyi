@@ -17,6 +17,7 @@ __all__ = [
     "BracketReader",
     "CRFModel",
     "CRFTrainer",
+    "ChartCache",
     "Grammar",
     "HiddenMarkovModel",
     "LatentTrees",
@@ -107,6 +108,15 @@ class Grammar:
     ) -> Grammar: ...
 
 @final
+class ChartCache:
+    """Pruned charts that parsers with the same backbone share."""
+
+    def __new__(cls, *, memory: int) -> ChartCache: ...
+    def __len__(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+
+@final
 class Parser:
     """Grammars with threads to work on."""
 
@@ -117,6 +127,7 @@ class Parser:
         *,
         threads: int,
         crf: CRFModel | None = None,
+        charts: ChartCache | None = None,
     ) -> Parser: ...
     def analyze(
         self,
@@ -134,6 +145,7 @@ class Parser:
         timeout: float | None,
         candidates: int,
         marginals: bool,
+        times: bool,
         spellings: Sequence[str] | None = None,
     ) -> dict[str, npt.NDArray[Any]]: ...
 
@@ -179,6 +191,7 @@ class CRFTrainer:
         starts: npt.NDArray[np.int32],
         ends: npt.NDArray[np.int32],
         tree_offsets: npt.NDArray[np.int64],
+        tree_weights: npt.NDArray[np.float64] | None,
         coarse_threshold: float,
         threshold: float,
         memory: int,
@@ -303,7 +316,9 @@ _Table: TypeAlias = tuple[
 class BracketReader:
     """A streaming reader of bracketed trees, which several threads may share."""
 
-    def __new__(cls, keep_empty: bool, skip_malformed: bool) -> BracketReader: ...
+    def __new__(
+        cls, keep_empty: bool, skip_malformed: bool, ignore_lemmas: bool = False
+    ) -> BracketReader: ...
     def feed(self, source: str, chunk: bytes) -> None: ...
     def read(self, source: str, chunk: bytes) -> _ForestColumns: ...
     def finish(self, source: str) -> tuple[list[str], int]: ...
@@ -358,6 +373,7 @@ class LatentTrees:
         right: npt.NDArray[np.int32],
         event: npt.NDArray[np.uint32],
         tree_offsets: npt.NDArray[np.int64],
+        weights: npt.NDArray[np.float64] | None,
         rules: npt.NDArray[np.uint32],
         emission_symbols: npt.NDArray[np.uint32],
         symbols: int,

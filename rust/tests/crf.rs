@@ -154,6 +154,7 @@ fn options(decoder: Decoder) -> Options {
         max_length: usize::MAX,
         timeout: None,
         marginals: true,
+        times: false,
     }
 }
 
@@ -290,6 +291,7 @@ proptest! {
                     tokens: weighed.tokens(),
                     sentence: weighed.attributes(),
                     nodes: nodes.collect(),
+                    weight: 1.0,
                 };
                 let cancel = Cancel::new();
                 let mut trainer = Trainer::new(weighed.model.clone());

@@ -54,6 +54,7 @@ TASKS: Mapping[str, Mapping[str, Command]] = {
     },
     "look inside": {
         "show": Command("lpcfg.cli.show", "draw trees, or summarise models"),
+        "convert": Command("lpcfg.cli.convert", "write trees in another format"),
         "annotate": Command(
             "lpcfg.cli.annotate",
             "write trees with the most probable latent states of a model in their labels",

@@ -57,7 +57,10 @@ def _pack(grammar: Grammar) -> tuple[Arrays, Document]:
     if grammar.coarse is not None and grammar.weights is not None:
         arrays |= {"coarse": grammar.coarse, "weights": grammar.weights}
     if grammar.latent is not None:
-        arrays |= {f"latent.{name}": array for name, array in grammar.latent.arrays.items()}
+        latent = grammar.latent.arrays
+        if not len(grammar.unary_rules):
+            del latent["unary"]
+        arrays |= {f"latent.{name}": array for name, array in latent.items()}
         document["latent"] = grammar.latent.kind
     if grammar.crf_weights is not None:
         arrays |= {
@@ -110,6 +113,8 @@ def _latent_states(file: ModelFile, document: Document) -> LatentStates:
     arrays = {
         name: file.array(f"latent.{name}", dtype, (None,)) for name, dtype in _LATENT_TYPES.items()
     }
+    if "latent.unary" in file.names():
+        arrays["unary"] = file.array("latent.unary", np.float32, (None,))
     return LatentStates(document["latent"], **arrays)
 
 

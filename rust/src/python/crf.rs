@@ -136,7 +136,7 @@ impl PyCrfTrainer {
     /// each token's word among `spellings`; `emissions` has its id in the lexicon of the grammar.
     #[pyo3(signature = (
         grammar, *, spellings, word_column, emissions, word_offsets, symbols, starts, ends,
-        tree_offsets, coarse_threshold, threshold, memory
+        tree_offsets, tree_weights, coarse_threshold, threshold, memory
     ))]
     #[expect(clippy::too_many_arguments, reason = "one array each, all by name")]
     fn add(
@@ -151,6 +151,7 @@ impl PyCrfTrainer {
         starts: PyReadonlyArray1<'_, i32>,
         ends: PyReadonlyArray1<'_, i32>,
         tree_offsets: PyReadonlyArray1<'_, i64>,
+        tree_weights: Option<PyReadonlyArray1<'_, f64>>,
         coarse_threshold: f64,
         threshold: f64,
         memory: usize,
@@ -163,6 +164,10 @@ impl PyCrfTrainer {
             starts: elements("starts", &starts)?,
             ends: elements("ends", &ends)?,
             tree_offsets: elements("tree_offsets", &tree_offsets)?,
+            weights: tree_weights
+                .as_ref()
+                .map(|array| elements("tree_weights", array))
+                .transpose()?,
         };
         let grammar = &grammar.0;
         let options = Options {
@@ -175,6 +180,7 @@ impl PyCrfTrainer {
             max_length: usize::MAX,
             timeout: None,
             marginals: false,
+            times: false,
         };
         enter(py, |cancel| {
             let trainer = &mut *lock(&self.trainer, cancel)?;
@@ -242,6 +248,8 @@ struct TreesIn<'a> {
     starts: &'a [i32],
     ends: &'a [i32],
     tree_offsets: &'a [i64],
+    /// The weight of each tree; 1 if there are none.
+    weights: Option<&'a [f64]>,
 }
 
 impl TreesIn<'_> {
@@ -263,11 +271,23 @@ impl TreesIn<'_> {
         check_ids("word_column", self.words, attributes.len())?;
         check_ids("emissions", self.emissions, grammar.emissions().number_of_words())?;
         check_ids("symbols", self.symbols, grammar.rules().number_of_symbols())?;
+        if let Some(weights) = self.weights {
+            check_shape(
+                "tree_weights",
+                &[weights.len()],
+                &[self.tree_offsets.len().saturating_sub(1)],
+            )?;
+            if !weights.iter().all(|weight| (0.0..f64::INFINITY).contains(weight)) {
+                let message = "tree_weights must be finite and not negative".to_owned();
+                return Err(ArgumentError::new("tree_weights", message));
+            }
+        }
         let words = offsets_in("word_offsets", self.word_offsets, tokens, Runs::NonEmpty)?;
         let trees = offsets_in("tree_offsets", self.tree_offsets, nodes, Runs::NonEmpty)?;
         let bounds = words.windows(2).zip(trees.windows(2));
         bounds
-            .map(|(words, tree)| {
+            .enumerate()
+            .map(|(number, (words, tree))| {
                 let words = words[0]..words[1];
                 let attributes = |&word: &u32| attributes[word as usize];
                 Ok(GoldTree {
@@ -280,6 +300,7 @@ impl TreesIn<'_> {
                         .map(Token::Word)
                         .collect(),
                     sentence: self.words[words].iter().map(attributes).collect(),
+                    weight: self.weights.map_or(1.0, |weights| weights[number] as f32),
                 })
             })
             .collect()

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg import _core
-from lpcfg._columns import distinct_rows
+from lpcfg._columns import distinct_rows, sum_weights
 from lpcfg._threads import thread_count
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.common_parameters import (
@@ -173,7 +173,11 @@ class CRFEstimator(Estimator):
         prune = checked_pruning(self.prune)
         backbone = PCFGEstimator(lexicon=self.lexicon).estimate(treebank)
         refuse_unary_rules(backbone.unary_rules, "features of spans")
-        uses = np.bincount(treebank.word[treebank.word >= 0], minlength=len(treebank.words))
+        leaves = np.flatnonzero(treebank.word >= 0)
+        weights_of_leaves = treebank.node_weights(leaves)
+        uses = np.rint(
+            sum_weights(treebank.word[leaves], weights_of_leaves, len(treebank.words))
+        ).astype(np.int64)
         vocabulary = _core.crf_vocabulary(list(treebank.words), uses.astype(np.uint32))
         weights = np.zeros(1 << self.bits, dtype=np.float32)
         prior_weight = self.prior_weight if self.loss == "crf" else 0.0
@@ -183,7 +187,6 @@ class CRFEstimator(Estimator):
             keys = _core.crf_cluster_keys(list(clusters.words_))
             start = replace(start, cluster_words=keys, clusters=clusters.clusters_)
         trainer = _core.CRFTrainer(start.core(treebank.symbols), thread_count(self.n_jobs))
-        leaves = np.flatnonzero(treebank.word >= 0)
         self.too_large_ = trainer.add(
             backbone.core,
             spellings=list(treebank.words),
@@ -194,6 +197,7 @@ class CRFEstimator(Estimator):
             starts=treebank.start,
             ends=treebank.end,
             tree_offsets=treebank.tree_offsets,
+            tree_weights=treebank.weights,
             coarse_threshold=prune.coarse,
             threshold=prune.fine,
             memory=self.memory,

@@ -13,6 +13,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from lpcfg._columns import Weights, mean_rows
+
 __all__ = ["TruncatedSVD", "decompose_cross_covariance"]
 
 # If one side has at most this number of columns, a dense decomposition is exact and as fast.
@@ -53,8 +55,11 @@ def decompose_cross_covariance(
     outside: scipy.sparse.csr_array,
     rank: int,
     generator: np.random.Generator,
+    weights: Weights = None,
 ) -> TruncatedSVD:
     """The largest singular values of inside' outside / n, columns centred, with their vectors.
+
+    ``weights``: the weight of each row (default 1); n is their sum.
 
     The product is formed only if it is small. Signs are chosen so that the largest entry of each
     left singular vector is positive.
@@ -64,7 +69,7 @@ def decompose_cross_covariance(
     >>> result.values.round(3), result.inside.shape
     (array([0.5]), (2, 1))
     """
-    forwards, backwards = _product(inside, outside), _product(outside, inside)
+    forwards, backwards = _product(inside, outside, weights), _product(outside, inside, weights)
     if outside.shape[1] <= _MAX_DENSE:
         left, values, right = _thin_svd(forwards(np.eye(outside.shape[1])))
     elif inside.shape[1] <= _MAX_DENSE:
@@ -78,31 +83,39 @@ def decompose_cross_covariance(
         left = basis @ small
     left, values, right = left[:, :rank], values[:rank], right[:, :rank]
     signs = np.sign(left[np.abs(left).argmax(axis=0), np.arange(left.shape[1])])
-    constant = _norm_of_means(inside) * _norm_of_means(outside)
+    constant = _norm_of_means(inside, weights) * _norm_of_means(outside, weights)
     scale = max(float(values.max(initial=0)), constant)
     return TruncatedSVD(left * signs, values, right * signs, scale)
 
 
 def _product(
-    left: scipy.sparse.csr_array, right: scipy.sparse.csr_array
+    left: scipy.sparse.csr_array, right: scipy.sparse.csr_array, weights: Weights
 ) -> Callable[[Floats], Floats]:
     """Multiplication by left' right / n, columns centred."""
     transposed = left.T
 
     def multiply(directions: Floats) -> Floats:
-        rows = right @ directions
         # Centring one factor centres the product.
-        rows -= rows.mean(axis=0)
-        rows /= len(rows)
+        rows: Floats = right @ directions
+        rows -= mean_rows(rows, weights)
+        if weights is None:
+            rows /= len(rows)
+        else:
+            rows *= weights[:, None]
+            rows /= weights.sum()
         product: Floats = transposed @ rows
         return product
 
     return multiply
 
 
-def _norm_of_means(matrix: scipy.sparse.csr_array) -> float:
-    sums = np.bincount(matrix.indices, weights=matrix.data)
-    return float(np.linalg.norm(sums) / matrix.shape[0])
+def _norm_of_means(matrix: scipy.sparse.csr_array, weights: Weights) -> float:
+    if weights is None:
+        values, total = matrix.data, float(matrix.shape[0])
+    else:
+        values = matrix.data * np.repeat(weights, np.diff(matrix.indptr))
+        total = float(weights.sum())
+    return float(np.linalg.norm(np.bincount(matrix.indices, weights=values)) / total)
 
 
 def _orthonormal(matrix: Floats) -> Floats:
