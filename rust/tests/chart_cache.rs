@@ -53,7 +53,7 @@ fn changed(case: &Case) -> Vec<Case> {
 
 /// Grammars over one backbone, and grammars that differ in a part of it.
 fn related() -> impl Strategy<Value = Vec<LatentCase>> {
-    latent_case(0.1).prop_flat_map(|first| {
+    latent_case(0.1, false).prop_flat_map(|first| {
         let same = proptest::collection::vec(latent_states(first.case.clone(), 0.1), 2);
         let others: Vec<_> =
             changed(&first.case).into_iter().map(|case| latent_states(case, 0.1)).collect();
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn the_charts_of_one_backbone_are_kept_once(case in latent_case(0.1)) {
+    fn the_charts_of_one_backbone_are_kept_once(case in latent_case(0.1, false)) {
         let cache = Arc::new(ChartCache::new(1 << 30));
         analyze(&case, options(0.0), Some(&cache));
         let kept = (cache.len(), cache.bytes());
@@ -88,7 +88,7 @@ proptest! {
 #[test]
 fn a_full_cache_keeps_no_more_charts() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
-    let case = latent_case(0.1).new_tree(&mut runner).unwrap().current();
+    let case = latent_case(0.1, false).new_tree(&mut runner).unwrap().current();
     let cache = Arc::new(ChartCache::new(8));
     assert_eq!(analyze(&case, options(0.0), Some(&cache)), analyze(&case, options(0.0), None));
     assert!(cache.is_empty() && cache.bytes() == 0);
