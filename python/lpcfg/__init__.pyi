@@ -124,6 +124,7 @@ from .interop.pandas_frames import to_pandas as to_pandas
 from .io.models import load as load
 from .io.models import save as save
 from .lexicon.options import LexiconOptions as LexiconOptions
+from .lexicon.word_clusters import WordClusters as WordClusters
 from .parsing.base import BaseParser as BaseParser
 from .parsing.charts import ChartCache as ChartCache
 from .parsing.ensemble import Ensemble as Ensemble

@@ -29,6 +29,9 @@ __all__ = [
     "__version__",
     "candidate_features",
     "clean_forest",
+    "crf_cluster_keys",
+    "crf_cluster_levels",
+    "crf_oldest_template_version",
     "crf_template_version",
     "crf_vocabulary",
     "decode_spans",
@@ -72,6 +75,12 @@ def model_file_bytes(arrays: dict[str, npt.NDArray[Any]], json: str) -> bytes: .
 
 # The version of the feature templates of conditional random fields.
 crf_template_version: int
+
+# The oldest version of the feature templates whose models can be used.
+crf_oldest_template_version: int
+
+# The number of word clusters of a word.
+crf_cluster_levels: int
 
 # Parsing
 
@@ -152,12 +161,15 @@ class CRFModel:
         loss: str,
         prior_weight: float,
         vocabulary: npt.NDArray[np.uint64],
+        cluster_words: npt.NDArray[np.uint64],
+        clusters: npt.NDArray[np.uint16],
         kinds: npt.NDArray[np.uint32],
         label_offsets: npt.NDArray[np.uint32],
         labels: npt.NDArray[np.uint32],
         weights: npt.NDArray[np.float32],
     ) -> CRFModel: ...
 
+def crf_cluster_keys(words: Sequence[str]) -> npt.NDArray[np.uint64]: ...
 def crf_vocabulary(
     words: Sequence[str], counts: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.uint64]: ...

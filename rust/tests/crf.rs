@@ -42,7 +42,8 @@ fn weighed(loss: Loss) -> impl Strategy<Value = Weighed> {
         let model = CrfModel {
             loss,
             prior_weight: 0.5,
-            vocabulary: Vocabulary::learn([("cat", 9), ("dog", 9)].into_iter()),
+            vocabulary: Vocabulary::learn([("cat", 9), ("dog", 9)].into_iter())
+                .with_clusters(&[Vocabulary::cluster_key("cat")], &[[0, 1, 2]]),
             labels: FeatureLabels::new(kinds, offsets, of_kinds).unwrap(),
             weights: Weights::new(values).unwrap(),
         };

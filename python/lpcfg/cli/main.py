@@ -65,6 +65,9 @@ TASKS: Mapping[str, Mapping[str, Command]] = {
         "tag": Command(
             "lpcfg.cli.tag", "learn part-of-speech tags from a treebank, and tag sentences"
         ),
+        "words": Command(
+            "lpcfg.cli.words", "learn vectors and clusters of words from text, and show them"
+        ),
         "lm": Command("lpcfg.cli.lm", "language models: bigrams with latent states"),
     },
     "experiments": {

@@ -14,8 +14,8 @@ import scipy
 from numpy.typing import NDArray
 
 from lpcfg._columns import Weights, sum_weights
+from lpcfg._k_means import k_means, squared_distances
 from lpcfg._threads import one_thread
-from lpcfg.estimators.clustering._k_means import k_means, squared_distances
 from lpcfg.estimators.features.node_projections import NodeProjections, nodes_by_symbol
 
 __all__ = ["NodeClusters", "cluster_nodes"]

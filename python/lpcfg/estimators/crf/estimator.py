@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import get_args
 
 import numpy as np
@@ -28,11 +29,17 @@ from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import refuse_unary_rules
 from lpcfg.lexicon.lexicon import Lexicon
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.lexicon.word_clusters import WordClusters, loaded_clusters
 from lpcfg.lexicon.word_table import initial_words
 from lpcfg.parsing.options import MEMORY, Pruning, checked_pruning
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["CRFEstimator", "TrainingWarning"]
+
+
+def _clusters_record(clusters: WordClusters | str | PathLike[str] | None) -> object:
+    found = loaded_clusters(clusters)
+    return None if found is None else found.provenance()
 
 
 class TrainingWarning(UserWarning):
@@ -111,6 +118,17 @@ class CRFEstimator(Estimator):
     batch_size: int = field(
         default=32, metadata=parameter(Interval(int, 1), "the number of trees of a gradient step")
     )
+    word_clusters: WordClusters | str | PathLike[str] | None = field(
+        default=None,
+        metadata=parameter(
+            Instance(WordClusters, str, PathLike, None),
+            "clusters of words that lpcfg words train has learnt from text, or their file; "
+            "features of the clusters of words are added, which helps with words that the "
+            "trees lack",
+            metavar="FILE",
+            provenance=_clusters_record,
+        ),
+    )
     bits: int = field(
         default=22,
         metadata=parameter(
@@ -164,6 +182,10 @@ class CRFEstimator(Estimator):
         weights = np.zeros(1 << self.bits, dtype=np.float32)
         prior_weight = self.prior_weight if self.loss == "crf" else 0.0
         start = CRFWeights(self.loss, prior_weight, vocabulary, weights)
+        clusters = loaded_clusters(self.word_clusters)
+        if clusters is not None:
+            keys = _core.crf_cluster_keys(list(clusters.words_))
+            start = replace(start, cluster_words=keys, clusters=clusters.clusters_)
         trainer = _core.CRFTrainer(start.core(treebank.symbols), thread_count(self.n_jobs))
         self.too_large_ = trainer.add(
             backbone.core,
