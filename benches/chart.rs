@@ -40,6 +40,7 @@ fn options(decoder: Decoder) -> Options {
         max_length: usize::MAX,
         timeout: None,
         marginals: false,
+        times: false,
     }
 }
 

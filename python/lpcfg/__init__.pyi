@@ -20,10 +20,16 @@ from . import (
     experiments as experiments,
 )
 from . import (
+    formats as formats,
+)
+from . import (
     grammar as grammar,
 )
 from . import (
     inspection as inspection,
+)
+from . import (
+    interop as interop,
 )
 from . import (
     io as io,
@@ -104,15 +110,23 @@ from .evaluation.parser_scores import Evaluation as Evaluation
 from .evaluation.parser_scores import evaluate_parser as evaluate_parser
 from .evaluation.scores import Scores as Scores
 from .evaluation.scores import evaluate as evaluate
+from .formats.conllu import ConlluSentence as ConlluSentence
+from .formats.conllu import read_conllu as read_conllu
+from .formats.tree_formats import format_tree as format_tree
+from .formats.tree_formats import read_formatted as read_formatted
+from .grammar.berkeley import import_berkeley as import_berkeley
 from .grammar.grammar import Grammar as Grammar
 from .inspection.annotation import annotate_states as annotate_states
 from .inspection.annotation import show_states as show_states
 from .inspection.explanation import StateExplanation as StateExplanation
 from .inspection.explanation import explain_states as explain_states
+from .interop.pandas_frames import to_pandas as to_pandas
 from .io.models import load as load
 from .io.models import save as save
 from .lexicon.options import LexiconOptions as LexiconOptions
+from .lexicon.word_clusters import WordClusters as WordClusters
 from .parsing.base import BaseParser as BaseParser
+from .parsing.charts import ChartCache as ChartCache
 from .parsing.ensemble import Ensemble as Ensemble
 from .parsing.options import Pruning as Pruning
 from .parsing.parse import LabelledSpan as LabelledSpan
@@ -124,6 +138,8 @@ from .parsing.span_decoder import SpanScores as SpanScores
 from .parsing.span_decoder import SpanTree as SpanTree
 from .parsing.span_decoder import decode_spans as decode_spans
 from .parsing.span_decoder import span_marginals as span_marginals
+from .profiling import PhaseCost as PhaseCost
+from .profiling import Profile as Profile
 from .reranking.candidates import Candidates as Candidates
 from .reranking.candidates import oracle_f1 as oracle_f1
 from .reranking.reranker import Reranker as Reranker
@@ -138,6 +154,8 @@ from .text.segmentation import Token as Token
 from .text.segmentation import split_text as split_text
 from .treebank.cleaning import Cleaning as Cleaning
 from .treebank.reader import read_trees as read_trees
+from .treebank.search import Match as Match
+from .treebank.search import search_trees as search_trees
 from .treebank.symbol import Symbol as Symbol
 from .treebank.transform import Transform as Transform
 from .treebank.tree import Tree as Tree

@@ -1,14 +1,17 @@
-"""Operations on whole columns of integers."""
+"""Operations on whole columns, with a weight for each row."""
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["IntegerColumn", "distinct_rows", "offsets"]
+__all__ = ["IntegerColumn", "Weights", "distinct_rows", "mean_rows", "offsets", "sum_weights"]
 
 #: A column of integers or of Booleans.
 IntegerColumn = NDArray[np.integer] | NDArray[np.bool_]
+
+#: The weight of each row; None for weights of 1.
+Weights = NDArray[np.float64] | None
 
 
 def offsets(sizes: NDArray[np.integer]) -> NDArray[np.int64]:
@@ -18,6 +21,33 @@ def offsets(sizes: NDArray[np.integer]) -> NDArray[np.int64]:
     array([0, 2, 5])
     """
     return np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+
+
+def sum_weights(
+    column: NDArray[np.integer], weights: Weights, minlength: int = 0
+) -> NDArray[np.float64]:
+    """The number of rows that have each integer from 0 on; with weights, the sum of their weights.
+
+    >>> sum_weights(np.array([1, 0, 1]), None, minlength=3)
+    array([1., 2., 0.])
+    >>> sum_weights(np.array([1, 0, 1]), np.array([0.5, 2, 1]))
+    array([2. , 1.5])
+    """
+    return np.bincount(column, weights, minlength).astype(np.float64)
+
+
+def mean_rows(rows: NDArray[np.floating], weights: Weights) -> NDArray[np.floating]:
+    """The mean of the rows of a matrix, in its precision.
+
+    >>> mean_rows(np.array([[0.0, 3.0], [3.0, 0.0]]), np.array([2.0, 1.0]))
+    array([1., 2.])
+    """
+    if weights is None:
+        unweighted: NDArray[np.floating] = rows.mean(axis=0)
+        return unweighted
+    factors = weights.astype(rows.dtype)
+    mean: NDArray[np.floating] = (rows * factors[:, None]).sum(axis=0) / factors.sum()
+    return mean
 
 
 def distinct_rows(

@@ -17,6 +17,7 @@ __all__ = [
     "BracketReader",
     "CRFModel",
     "CRFTrainer",
+    "ChartCache",
     "Grammar",
     "HiddenMarkovModel",
     "LatentTrees",
@@ -29,6 +30,9 @@ __all__ = [
     "__version__",
     "candidate_features",
     "clean_forest",
+    "crf_cluster_keys",
+    "crf_cluster_levels",
+    "crf_oldest_template_version",
     "crf_template_version",
     "crf_vocabulary",
     "decode_spans",
@@ -76,6 +80,12 @@ def model_file_bytes(arrays: dict[str, npt.NDArray[Any]], json: str) -> bytes: .
 crf_template_version: int
 span_filter_version: int
 
+# The oldest version of the feature templates whose models can be used.
+crf_oldest_template_version: int
+
+# The number of word clusters of a word.
+crf_cluster_levels: int
+
 # Parsing
 
 @final
@@ -102,6 +112,15 @@ class Grammar:
     ) -> Grammar: ...
 
 @final
+class ChartCache:
+    """Pruned charts that parsers with the same backbone share."""
+
+    def __new__(cls, *, memory: int) -> ChartCache: ...
+    def __len__(self) -> int: ...
+    @property
+    def bytes(self) -> int: ...
+
+@final
 class Parser:
     """Grammars with threads to work on."""
 
@@ -113,6 +132,7 @@ class Parser:
         threads: int,
         crf: CRFModel | None = None,
         span_filter: SpanFilter | None = None,
+        charts: ChartCache | None = None,
     ) -> Parser: ...
     def analyze(
         self,
@@ -131,6 +151,7 @@ class Parser:
         timeout: float | None,
         candidates: int,
         marginals: bool,
+        times: bool,
         spellings: Sequence[str] | None = None,
     ) -> dict[str, npt.NDArray[Any]]: ...
 
@@ -181,12 +202,15 @@ class CRFModel:
         loss: str,
         prior_weight: float,
         vocabulary: npt.NDArray[np.uint64],
+        cluster_words: npt.NDArray[np.uint64],
+        clusters: npt.NDArray[np.uint16],
         kinds: npt.NDArray[np.uint32],
         label_offsets: npt.NDArray[np.uint32],
         labels: npt.NDArray[np.uint32],
         weights: npt.NDArray[np.float32],
     ) -> CRFModel: ...
 
+def crf_cluster_keys(words: Sequence[str]) -> npt.NDArray[np.uint64]: ...
 def crf_vocabulary(
     words: Sequence[str], counts: npt.NDArray[np.uint32]
 ) -> npt.NDArray[np.uint64]: ...
@@ -208,6 +232,7 @@ class CRFTrainer:
         starts: npt.NDArray[np.int32],
         ends: npt.NDArray[np.int32],
         tree_offsets: npt.NDArray[np.int64],
+        tree_weights: npt.NDArray[np.float64] | None,
         coarse_threshold: float,
         threshold: float,
         memory: int,
@@ -332,7 +357,9 @@ _Table: TypeAlias = tuple[
 class BracketReader:
     """A streaming reader of bracketed trees, which several threads may share."""
 
-    def __new__(cls, keep_empty: bool, skip_malformed: bool) -> BracketReader: ...
+    def __new__(
+        cls, keep_empty: bool, skip_malformed: bool, ignore_lemmas: bool = False
+    ) -> BracketReader: ...
     def feed(self, source: str, chunk: bytes) -> None: ...
     def read(self, source: str, chunk: bytes) -> _ForestColumns: ...
     def finish(self, source: str) -> tuple[list[str], int]: ...
@@ -387,6 +414,7 @@ class LatentTrees:
         right: npt.NDArray[np.int32],
         event: npt.NDArray[np.uint32],
         tree_offsets: npt.NDArray[np.int64],
+        weights: npt.NDArray[np.float64] | None,
         rules: npt.NDArray[np.uint32],
         emission_symbols: npt.NDArray[np.uint32],
         symbols: int,

@@ -222,6 +222,7 @@ fn check_pruned_parser(case: &Case) -> Result<(), TestCaseError> {
         max_length: usize::MAX,
         timeout: None,
         marginals: true,
+        times: false,
     };
     let analysis = parser
         .analyze(tokens.as_slice().into(), options, &mut Workspace::default(), &Cancel::new())

@@ -42,7 +42,8 @@ fn weighed(loss: Loss) -> impl Strategy<Value = Weighed> {
         let model = CrfModel {
             loss,
             prior_weight: 0.5,
-            vocabulary: Vocabulary::learn([("cat", 9), ("dog", 9)].into_iter()),
+            vocabulary: Vocabulary::learn([("cat", 9), ("dog", 9)].into_iter())
+                .with_clusters(&[Vocabulary::cluster_key("cat")], &[[0, 1, 2]]),
             labels: FeatureLabels::new(kinds, offsets, of_kinds).unwrap(),
             weights: Weights::new(values).unwrap(),
         };
@@ -154,6 +155,7 @@ fn options(decoder: Decoder) -> Options {
         max_length: usize::MAX,
         timeout: None,
         marginals: true,
+        times: false,
     }
 }
 
@@ -290,6 +292,7 @@ proptest! {
                     tokens: weighed.tokens(),
                     sentence: weighed.attributes(),
                     nodes: nodes.collect(),
+                    weight: 1.0,
                 };
                 let cancel = Cancel::new();
                 let mut trainer = Trainer::new(weighed.model.clone());

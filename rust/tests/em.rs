@@ -307,3 +307,13 @@ fn wrong_trees_are_refused() {
     event[root] = 99;
     assert_eq!(build(&case.left, &event, &offsets), Err(TreesError::Event(root)));
 }
+
+#[test]
+fn wrong_weights_are_refused() {
+    let trees = || Case::new(&[vec![0, 4, 2]], vec![0.5]).trees();
+    let error = trees().weighted(&[1.0, 2.0]).unwrap_err();
+    assert_eq!(error, TreesError::Length { array: "weights", expected: 1, found: 2 });
+    let error = trees().weighted(&[-1.0]).unwrap_err();
+    let expected = TreesError::Value { array: "weights", index: 0, value: "-1".to_owned() };
+    assert_eq!(error, expected);
+}

@@ -127,6 +127,7 @@ fn check_tree_probability(latent: &LatentCase) -> Result<(), TestCaseError> {
         max_length: usize::MAX,
         timeout: None,
         marginals: false,
+        times: false,
     };
     let trees = latent.weighted_trees();
     prop_assume!(trees.iter().any(|tree| tree.probability > 0.0));
@@ -148,32 +149,52 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 
     #[test]
-    fn marginals_of_positive_models(latent in latent_case(0.01)) {
+    fn marginals_of_positive_models(latent in latent_case(0.01, false)) {
         check_marginals(&latent)?;
     }
 
     #[test]
-    fn inside_and_outside_values_stay(latent in latent_case(-0.5)) {
+    fn inside_and_outside_values_stay(latent in latent_case(-0.5, false)) {
         check_inside_and_outside_stay(&latent)?;
     }
 
     #[test]
-    fn marginals_of_linear_models(latent in latent_case(-0.5)) {
+    fn marginals_of_linear_models(latent in latent_case(-0.5, false)) {
         check_marginals(&latent)?;
     }
 
     #[test]
-    fn max_rule_of_positive_models(latent in latent_case(0.01)) {
+    fn max_rule_of_positive_models(latent in latent_case(0.01, false)) {
         check_max_rule(&latent)?;
     }
 
     #[test]
-    fn max_rule_of_linear_models(latent in latent_case(-0.5)) {
+    fn max_rule_of_linear_models(latent in latent_case(-0.5, false)) {
         check_max_rule(&latent)?;
     }
 
     #[test]
-    fn tree_probabilities(latent in latent_case(0.01)) {
+    fn tree_probabilities(latent in latent_case(0.01, false)) {
+        check_tree_probability(&latent)?;
+    }
+
+    #[test]
+    fn marginals_with_unary_rules(latent in latent_case(0.01, true)) {
+        check_marginals(&latent)?;
+    }
+
+    #[test]
+    fn marginals_of_linear_models_with_unary_rules(latent in latent_case(-0.5, true)) {
+        check_marginals(&latent)?;
+    }
+
+    #[test]
+    fn max_rule_with_unary_rules(latent in latent_case(0.01, true)) {
+        check_max_rule(&latent)?;
+    }
+
+    #[test]
+    fn tree_probabilities_with_unary_rules(latent in latent_case(0.01, true)) {
         check_tree_probability(&latent)?;
     }
 }
@@ -197,6 +218,7 @@ fn small() -> (Case, LatentArrays<'static>) {
         binary: vec![0.5, 0.5].into(),
         binary_counts: vec![2],
         binary_positions: vec![1, 7].into(),
+        unary: vec![],
         emission_ratios: vec![1.0; 4],
         ratio_symbols: vec![0, 1],
         entry_ratios: vec![1],
@@ -220,6 +242,7 @@ fn arrays_are_checked() {
     assert!(length(refused(&|arrays| arrays.binary.to_mut().push(1.0))));
     assert!(length(refused(&|arrays| arrays.binary_counts.push(1))));
     assert!(length(refused(&|arrays| arrays.binary_positions.to_mut().push(8))));
+    assert!(length(refused(&|arrays| arrays.unary.push(1.0))));
     assert!(length(refused(&|arrays| arrays.emission_ratios.push(1.0))));
     assert!(length(refused(&|arrays| arrays.entry_ratios.push(1))));
     assert!(length(refused(&|arrays| arrays.tag_emissions.push(1.0))));

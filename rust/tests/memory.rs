@@ -89,6 +89,7 @@ fn grammar() -> Grammar {
             .into(),
         binary_counts: vec![STATES.pow(3); case.binary.len()],
         binary_positions: vec![].into(),
+        unary: vec![],
         emission_ratios: vec![1.0; SYMBOLS as usize * states],
         ratio_symbols: (0..SYMBOLS).collect(),
         entry_ratios: (0..3).flat_map(|_| 0..SYMBOLS).collect(),
@@ -113,6 +114,7 @@ fn options(decoder: Decoder, memory: usize) -> Options {
         max_length: usize::MAX,
         timeout: None,
         marginals: false,
+        times: false,
     }
 }
 

@@ -189,7 +189,7 @@ def test_strong_smoothing_leads_back_to_the_pcfg():
 
 def test_clusters_are_numbered_by_size_and_no_more_than_points_differ():
     rows = np.repeat(np.array([[0], [1], [5]], dtype=np.float32), [2, 5, 4], axis=0)
-    projections = NodeProjections(rows, rows, np.ones((1, 1)), np.ones(1))
+    projections = NodeProjections(rows, rows, np.ones((1, 1)), *np.ones((2, 1)))
     symbol, generator = np.zeros(len(rows), dtype=int), np.random.default_rng(0)
     found = cluster_nodes(symbol, projections, np.array([8]), generator)
     assert found.cluster.tolist() == [[2] * 2 + [0] * 5 + [1] * 4]
@@ -200,7 +200,7 @@ def test_a_node_is_in_each_cluster_as_far_as_its_gaussian_says():
     # Two heaps that overlap, one twice the other, and far away a third.
     centres = np.repeat([[0.0, 0.0], [4.0, 0.0], [0.0, 15.0]], [400, 200, 100], axis=0)
     points = (centres + generator.standard_normal(centres.shape)).astype(np.float32)
-    projections = NodeProjections(points[:, :1], points[:, 1:], np.ones((1, 1)), np.ones(1))
+    projections = NodeProjections(points[:, :1], points[:, 1:], np.ones((1, 1)), *np.ones((2, 1)))
     symbol, most = np.zeros(len(points), dtype=int), np.array([3])
     hard = cluster_nodes(symbol, projections, most, np.random.default_rng(0))
     soft = cluster_nodes(symbol, projections, most, np.random.default_rng(0), variance_scale=1.0)
@@ -236,7 +236,7 @@ def test_a_grammar_parses_and_survives_a_file(tmp_path):
 
 def soft_clusters(points, most, variance_scale):
     rows = np.asarray(points, dtype=np.float32).reshape(-1, 1)
-    projections = NodeProjections(rows, rows, np.ones((1, 1)), np.ones(1))
+    projections = NodeProjections(rows, rows, np.ones((1, 1)), *np.ones((2, 1)))
     symbol, generator = np.zeros(len(rows), dtype=int), np.random.default_rng(0)
     return cluster_nodes(
         symbol, projections, np.array([most]), generator, variance_scale=variance_scale

@@ -31,6 +31,7 @@ from lpcfg import (
     make_estimator,
 )
 from lpcfg.estimators.constraints import Instance, Interval, Options, Pair, Several
+from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.estimators.registry import DEFAULT_ESTIMATOR, ESTIMATORS, estimator_class
 
 TREES = lpcfg.embedded_trees()
@@ -50,7 +51,7 @@ QUICK = {
 #: A value other than the default for each parameter that a model file must record.
 OTHER = {
     "lexicon": LexiconOptions(rare=3),
-    "features": "full",
+    "features": FeatureSet(inside=("word",), outside=("parent",)),
     "noise": Noise("add", 0.1),
     "head_rules": replace(SpectralEstimator().head_rules, default="right"),
     "smoothing": lpcfg.Smoothing(words=1.0),

@@ -63,7 +63,7 @@ def test_aligned_projections_correlate_in_pairs_only(seed, kind):
     symbol = generator.integers(2, size=200)
     latent = generator.normal(size=(200, 3))
     rows = [(latent + generator.normal(size=latent.shape)).astype(np.float32) for _ in range(2)]
-    projections = NodeProjections(*rows, np.array([[1.0, 1, 1], [1, 1, 0]]), np.ones(2))
+    projections = NodeProjections(*rows, np.array([[1.0, 1, 1], [1, 1, 0]]), *np.ones((2, 2)))
     noisy = projections.with_noise(symbol, Noise(kind, 0.2), generator).aligned(symbol)
     result = Projections.from_nodes(symbol, noisy)
     for chosen, rank in enumerate((3, 2)):

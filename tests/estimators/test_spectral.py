@@ -1,8 +1,10 @@
 import numpy as np
 import pytest
+import scipy
 
 from lpcfg import LexiconOptions, Noise, Transform, Tree, Treebank, embedded_trees
 from lpcfg.errors import InputError
+from lpcfg.estimators.features._cross_covariance import decompose_cross_covariance
 from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.estimators.features.node_features import FeatureMatrix
 from lpcfg.estimators.pcfg import PCFGEstimator
@@ -15,6 +17,7 @@ from support.latent_trees import (
     estimator,
     inside_tree,
     latent_probabilities,
+    outside_tree,
     sample,
     span_distance,
     tree_distance,
@@ -31,6 +34,47 @@ def test_estimates_converge_to_the_true_tree_probabilities():
     many = np.mean([distance(100_000, seed) for seed in range(2)])
     assert many < 0.015
     assert many < few / 5
+
+
+def test_the_defaults_converge_at_the_rate_of_sample_means():
+    features = FeatureSet(inside=(inside_tree,), outside=(outside_tree,))
+    sizes = (1_000, 5_000, 25_000)
+    distances = [
+        np.mean(
+            [
+                tree_distance(SpectralEstimator(features=features).fit(bank).grammar_, bank)
+                for bank in (sample(size, seed) for seed in range(3))
+            ]
+        )
+        for size in sizes
+    ]
+    slope, _ = np.polyfit(np.log(sizes), np.log(distances), 1)
+    assert slope < -0.35
+    assert distances[-1] < 0.03
+
+
+def test_singular_vectors_do_not_depend_on_the_seed():
+    rows = np.random.default_rng(5)
+    inside, outside = (
+        scipy.sparse.csr_array(
+            (
+                np.ones(1_200),
+                (np.repeat(np.arange(400), 3), rows.integers(0, 90, 1_200)),
+            ),
+            shape=(400, 90),
+        )
+        for _ in range(2)
+    )
+    first, second = (
+        decompose_cross_covariance(inside, outside, 5, np.random.default_rng(seed))
+        for seed in range(2)
+    )
+    centred = inside.toarray() - inside.mean(axis=0)
+    left, values, _ = np.linalg.svd(centred.T @ outside.toarray() / 400)
+    np.testing.assert_allclose(first.values, values[:5], rtol=1e-6)
+    cosines = np.linalg.svd(first.inside.T @ left[:, :5])[1]
+    assert cosines.min() > 0.9999
+    np.testing.assert_allclose(first.inside, second.inside, atol=1e-2)
 
 
 def test_estimates_converge_to_the_true_span_probabilities():

@@ -341,3 +341,20 @@ def test_a_sentence_is_valid_or_empty(pair):
     else:
         assert result.matched == result.gold == result.predicted == result.words == 0
     assert bool(result.error) == (result.status == Status.ERROR)
+
+
+@pytest.mark.parametrize(
+    ("name", "mark"),
+    [("cess", "Fc"), ("keyaki", "PU"), ("keyaki", "-LRB-"), ("icepahc", ","), ("negra", "$,")],
+)
+def test_built_in_parameters_leave_out_the_punctuation_of_a_tag_set(name, mark):
+    gold = f"(ROOT (S (X (A a) ({mark} m)) (B b)))"
+    predicted = f"(ROOT (S (X (A a)) ({mark} m) (B b)))"
+
+    def matched(parameters):
+        counts = score(gold, predicted, find_parameters(parameters))
+        return counts.matched, counts.gold
+
+    # The mark is in another phrase: an error only if marks count. Roots never count.
+    assert matched(name) == (2, 2)
+    assert matched("all-words") == (1, 2)

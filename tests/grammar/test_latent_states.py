@@ -21,6 +21,7 @@ from lpcfg import (
     save,
 )
 from lpcfg.grammar.latent_states import LatentStates
+from lpcfg.inspection.annotation import probabilistic_states
 from lpcfg.io.model_file import ModelFile, write_model_file
 
 TREES = embedded_trees(120)
@@ -54,7 +55,21 @@ def with_states(backbone: Grammar, count: int, kind="probabilistic") -> Grammar:
             ratio_symbols=lexicon_symbols.astype(np.uint32),
             entry_ratios=entry_ratios.astype(np.uint32),
             tag_emissions=spread(preterminal, count),
+            unary=spread(backbone.unary_probabilities, count**2, count),
         ),
+    )
+
+
+def with_unary_rules() -> Grammar:
+    return Grammar.from_string(
+        """
+        S -> NP VP [0.7] | VP [0.3]
+        NP -> N [0.6] | D N [0.4]
+        VP -> V [0.5] | V NP [0.5]
+        D -> 'the' [1.0]
+        N -> 'dogs' [0.5] | 'saw' [0.5]
+        V -> 'saw' [0.8] | 'dogs' [0.2]
+        """
     )
 
 
@@ -160,6 +175,24 @@ def test_tensors_of_other_rules_are_refused(backbone):
         latent.sparse(backbone.binary_rules[:-1])
 
 
+@pytest.mark.parametrize("decoder", ["max-rule", "max-recall", "max-f1"])
+def test_states_of_unary_rules_that_do_the_same_change_nothing(decoder, tmp_path):
+    backbone = with_unary_rules()
+    save(with_states(backbone, 3), tmp_path / "unary.lpcfg")
+    latent = Parser(load(tmp_path / "unary.lpcfg"), decoder=decoder, prune=None)
+    plain = Parser(backbone, decoder=decoder, prune=None)
+    for words in ("dogs saw", "the dogs saw", "saw the dogs", "dogs saw dogs", "saw"):
+        found = latent.analyze(words=words.split())
+        wanted = plain.analyze(words=words.split())
+        assert (str(found.tree), found.status) == (str(wanted.tree), wanted.status)
+        assert found.log_probability == pytest.approx(wanted.log_probability, abs=1e-5)
+
+
+def test_states_of_unary_rules_cannot_be_explained():
+    with pytest.raises(GrammarError, match="unary rules cannot be annotated"):
+        probabilistic_states(with_states(with_unary_rules(), 2))
+
+
 def test_a_file_keeps_the_latent_states(backbone, tmp_path):
     grammar = with_states(backbone, 2)
     values = grammar.latent.binary.copy()
@@ -196,6 +229,9 @@ def test_sizes_are_checked(backbone):
     short = replace(grammar.latent, binary=grammar.latent.binary[:-1])
     with pytest.raises(GrammarError, match="latent binary rules"):
         Parser(replace(grammar, latent=short))
+    long = replace(grammar.latent, unary=np.ones(1, dtype=np.float32))
+    with pytest.raises(GrammarError, match="latent unary rules"):
+        Parser(replace(grammar, latent=long))
 
 
 def test_viterbi_needs_a_grammar_without_states(backbone):

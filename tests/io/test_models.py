@@ -24,6 +24,7 @@ from lpcfg import (
     SpectralHMM,
     Tagger,
     Treebank,
+    WordClusters,
     embedded_trees,
     load,
     save,
@@ -51,6 +52,9 @@ def fitted(kind):
             return SpectralHMM().fit(SEQUENCES), lambda hmm: hmm.score(SEQUENCES)
         case "aggregate bigram model":
             return AggregateBigram(2).fit([WORDS * 2]), lambda model: model.perplexity([WORDS])
+        case "word clusters":
+            model = WordClusters((1, 2, 3), min_count=1).fit([WORDS])
+            return model, lambda model: model.neighbours(WORDS[0])
         case "ensemble":
             model = Ensemble([embedded_grammar(), Grammar.from_string(WEATHER)], weights=[2, 1])
         case "reranker":

@@ -132,7 +132,7 @@ def test_what_the_system_refuses_stays_an_error_of_the_system():
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        (f"\ufeff{RAIN}".encode("utf-16-le"), "UTF-16 text; convert it to UTF-8 first"),
+        (f"\ufeff{RAIN}".encode("utf-16-le"), 'UTF-16 text; read it with encoding="utf-16"'),
         (RAIN.encode("utf-16-be"), "UTF-16 text"),
         ("(NN é)".encode("latin-1"), ":1:5: the text is not UTF-8; convert it first"),
         (b"\x40\0\0\0\0\0\0\0" + b'{"__metadata__":{}}', "this is a model, not bracketed trees"),

@@ -6,6 +6,7 @@ import pickle
 import re
 import xml.etree.ElementTree as ElementTree
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -235,3 +236,10 @@ def test_missing_nltk_is_named(monkeypatch):
     monkeypatch.setattr(builtins, "__import__", without_nltk)
     with pytest.raises(ImportError, match="needs nltk"):
         SENTENCE.to_nltk()
+
+
+def test_arrays_of_trees_hold_the_trees():
+    few = [SENTENCE, SENTENCE[0], SENTENCE]
+    array = np.array(few, dtype=object)
+    assert array.shape == (3,)
+    assert array.tolist() == few

@@ -15,14 +15,17 @@ from lpcfg.errors import InputError
 from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.options import COMBINATIONS, DECODERS, MAX_LENGTH, MEMORY, Pruning
 from lpcfg.parsing.parser import Parser
+from lpcfg.profiling import Profile
+from lpcfg.treebank.styles import AUTO, STYLES
 
 __all__ = [
     "Commands",
     "add_command",
     "add_jobs",
-    "add_on_error",
     "add_parsing",
+    "add_profile",
     "add_quiet",
+    "add_reading",
     "add_seed",
     "check_target",
     "count",
@@ -31,7 +34,9 @@ __all__ = [
     "load_parser",
     "number",
     "one_of",
+    "profiled",
     "progress",
+    "reading_options",
     "report",
     "several",
 ]
@@ -71,13 +76,13 @@ def add_quiet(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("-q", "--quiet", action="store_true", help="no messages on stderr")
 
 
-def add_on_error(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--on-error`` for commands that read treebanks.
+def add_reading(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--on-error``, ``--treebank-style`` and ``--encoding``, for reading treebanks.
 
     >>> parser = argparse.ArgumentParser()
-    >>> add_on_error(parser)
-    >>> parser.parse_args([]).on_error
-    'raise'
+    >>> add_reading(parser)
+    >>> reading_options(parser.parse_args(["--treebank-style", "cess"]))
+    {'on_error': 'raise', 'style': 'cess', 'encoding': None}
     """
     parser.add_argument(
         "--on-error",
@@ -85,6 +90,33 @@ def add_on_error(parser: argparse.ArgumentParser) -> None:
         default="raise",
         help="what to do with malformed trees: stop (the default), or skip and count them",
     )
+    parser.add_argument(
+        "--treebank-style",
+        choices=(*STYLES, AUTO),
+        default="penn",
+        metavar="STYLE",
+        help="what the files of the treebank have beside words, tags and phrases, and their "
+        f"format: {', '.join(STYLES)}, or {AUTO} to recognise it (default: penn, bracketed trees)",
+    )
+    parser.add_argument(
+        "--encoding",
+        metavar="NAME",
+        help="the encoding of the treebank (default: UTF-8, or that of the style)",
+    )
+
+
+def reading_options(options: argparse.Namespace) -> dict[str, Any]:
+    """The arguments of readers that :func:`add_reading` declares.
+
+    >>> options = argparse.Namespace(on_error="skip", treebank_style="penn", encoding="latin-1")
+    >>> reading_options(options)
+    {'on_error': 'skip', 'style': 'penn', 'encoding': 'latin-1'}
+    """
+    return {
+        "on_error": options.on_error,
+        "style": options.treebank_style,
+        "encoding": options.encoding,
+    }
 
 
 def add_jobs(parser: argparse.ArgumentParser) -> None:
@@ -103,6 +135,39 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="the number of threads (default: one on each core)",
     )
+
+
+def add_profile(parser: argparse.ArgumentParser) -> None:
+    """Declare ``--profile``, for commands whose function is :func:`profiled`.
+
+    >>> parser = argparse.ArgumentParser()
+    >>> add_profile(parser)
+    >>> parser.parse_args(["--profile"]).profile
+    True
+    """
+    parser.add_argument(
+        "--profile",
+        action="store_true",
+        help="print CPU time, wall time and peak memory by phase to standard error",
+    )
+
+
+def profiled(run: Callable[[argparse.Namespace], None]) -> Callable[[argparse.Namespace], None]:
+    """The function of a command that prints a profile at the end, if ``--profile`` was given.
+
+    >>> profiled(lambda options: print("hello"))(argparse.Namespace(profile=False))
+    hello
+    """
+
+    def measured(options: argparse.Namespace) -> None:
+        if not options.profile:
+            run(options)
+            return
+        with Profile() as profile:
+            run(options)
+        print(profile, file=sys.stderr)
+
+    return measured
 
 
 def add_seed(parser: argparse.ArgumentParser, about: str) -> None:

@@ -153,7 +153,13 @@ def run_corpus(options: argparse.Namespace) -> None:
     """Parse the corpus of ``--corpus``, and report what was found."""
     if not options.output:
         raise InputError("name a folder for the parsed corpus with -o", argument="--corpus")
-    for name, used in (("--pretty", options.pretty), ("--input", options.input != ["-"])):
+    used_options = {
+        "--pretty": options.pretty,
+        "--to": options.to,
+        "--from": options.source_format,
+        "--input": options.input != ["-"],
+    }
+    for name, used in used_options.items():
         if used:
             raise InputError("cannot be used with --corpus", argument=name)
     if options.scheduler and options.processes:

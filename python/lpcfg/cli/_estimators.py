@@ -28,8 +28,8 @@ __all__ = [
 #: The parameter that accepts several values with ``--noise``; models cycle through them.
 _SEVERAL = "features"
 
-#: The parameter whose value is read from a model file.
-_MODEL = "start"
+#: The parameters whose values are read from model files.
+_MODELS = ("start", "word_clusters")
 
 
 def add_estimator_choice(parser: argparse.ArgumentParser) -> None:
@@ -110,7 +110,7 @@ def add_estimator_options(
     group = parser.add_argument_group(f"options of the estimator {name}")
     options = list(_options(estimator))
     for option in options:
-        read = str if option.parameter == _MODEL else _reader(option.declared)
+        read = str if option.parameter in _MODELS else _reader(option.declared)
         group.add_argument(
             option.flag,
             dest=option.parameter,
@@ -211,8 +211,8 @@ def build_estimator(options: argparse.Namespace, **defaults: object) -> Estimato
     values = {name: getattr(options, name) for name in names if hasattr(options, name)}
     if _SEVERAL in values:
         values[_SEVERAL] = values[_SEVERAL][0]
-    if _MODEL in values:
-        values[_MODEL] = load(values[_MODEL])
+    for name in values.keys() & set(_MODELS):
+        values[name] = load(values[name])
     if getattr(options, "keep_cycles", False):
         values["each_cycle"] = partial(_keep_cycle, options)
     estimator = make_estimator(options.estimator, **{**run, **defaults, **values})

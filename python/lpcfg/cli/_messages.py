@@ -16,6 +16,7 @@ _RENAMED = {
     "n_jobs": "jobs",
     "n_states": "states",
     "random_state": "seed",
+    "style": "treebank_style",
 }
 
 

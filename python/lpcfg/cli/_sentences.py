@@ -18,10 +18,19 @@ from typing import BinaryIO, NamedTuple, cast
 from lpcfg._batches import batches
 from lpcfg.cli._common import report
 from lpcfg.errors import InputError
+from lpcfg.formats.conllu import ConlluSentence
 from lpcfg.io.model_file import is_model_file
 from lpcfg.treebank.sources import GZIP_MAGIC, source_name
 
-__all__ = ["Line", "count_lines", "is_stream", "open_input", "read_line_groups", "read_sentences"]
+__all__ = [
+    "GROUP",
+    "Line",
+    "count_lines",
+    "is_stream",
+    "open_input",
+    "read_line_groups",
+    "read_sentences",
+]
 
 #: The number of lines of a file that are read and parsed at once.
 GROUP = 256
@@ -36,6 +45,8 @@ class Line(NamedTuple):
     """A line of the input: its words, none if it is blank, or the reason why it has none.
 
     ``place``: the name of the file and the number of the line.
+    ``tags``: the tags of the words, None for those that the parser is to find; None without tags.
+    ``origin``: the sentence, if it comes from a CoNLL-U file.
 
     >>> Line("text.txt:2", ["It", "rained"], None).words
     ['It', 'rained']
@@ -44,6 +55,8 @@ class Line(NamedTuple):
     place: str
     words: list[str]
     problem: str | None
+    tags: list[str | None] | None = None
+    origin: ConlluSentence | None = None
 
 
 def read_line_groups(names: Iterable[str], quiet: bool) -> Iterator[list[Line]]:

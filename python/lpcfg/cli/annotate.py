@@ -10,9 +10,10 @@ from lpcfg.cli._common import (
     Commands,
     add_command,
     add_jobs,
-    add_on_error,
     add_quiet,
+    add_reading,
     check_target,
+    reading_options,
     report,
 )
 from lpcfg.grammar.grammar import Grammar
@@ -45,7 +46,7 @@ def add(commands: Commands) -> None:
     parser.add_argument(
         "--binary", action="store_true", help="write binarised trees, as the model uses them"
     )
-    add_on_error(parser)
+    add_reading(parser)
     add_jobs(parser)
     add_quiet(parser)
 
@@ -59,7 +60,7 @@ def _annotate(options: argparse.Namespace) -> None:
         options.treebank,
         cleaning=grammar.cleaning,
         transform=grammar.transform,
-        on_error=options.on_error,
+        **reading_options(options),
         report=read_report,
     )
     report(str(read_report), options.quiet)

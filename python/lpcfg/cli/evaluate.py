@@ -11,19 +11,23 @@ from pathlib import Path
 from lpcfg.cli._common import (
     Commands,
     add_command,
-    add_on_error,
     add_parsing,
+    add_profile,
     add_quiet,
+    add_reading,
     check_target,
     count,
     load_parser,
+    profiled,
     progress,
+    reading_options,
     report,
 )
 from lpcfg.errors import TreebankError
 from lpcfg.evaluation.parser_scores import INPUTS, evaluate_parser
 from lpcfg.io.replacing import write_text
 from lpcfg.parsing.parse import Parse
+from lpcfg.profiling import phase
 from lpcfg.treebank.reader import ReadReport, read_forest
 
 __all__ = ["add"]
@@ -35,7 +39,7 @@ def add(commands: Commands) -> None:
     >>> add(argparse.ArgumentParser().add_subparsers())
     """
     about = "parse a treebank's sentences and score the result"
-    parser = add_command(commands, "eval", _evaluate, about)
+    parser = add_command(commands, "eval", profiled(_evaluate), about)
     parser.add_argument("model", help="a model file, or a folder of them that parse as one")
     parser.add_argument("treebank", nargs="+", help="gold trees: files, folders, patterns, -")
     parser.add_argument(
@@ -49,7 +53,8 @@ def add(commands: Commands) -> None:
     parser.add_argument("--by-label", action="store_true", help="scores by label too")
     parser.add_argument("--json", action="store_true", help="everything as one JSON object")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the parser's trees here")
-    add_on_error(parser)
+    add_profile(parser)
+    add_reading(parser)
     add_parsing(parser)
     add_quiet(parser)
 
@@ -57,12 +62,14 @@ def add(commands: Commands) -> None:
 def _evaluate(options: argparse.Namespace) -> None:
     if options.output:
         check_target(Path(options.output), [options.model, *options.treebank])
-    parser = load_parser(options.model, options)
+    with phase("loading"):
+        parser = load_parser(options.model, options)
     read_report = ReadReport()
-    forest = read_forest(options.treebank, on_error=options.on_error, report=read_report)
+    with phase("reading"):
+        forest = read_forest(options.treebank, **reading_options(options), report=read_report)
+        cleaned = parser.grammar.cleaning.apply(forest).nonempty()
+        gold = [tree for tree in islice(cleaned.trees(), options.limit) if tree is not None]
     report(str(read_report), options.quiet)
-    cleaned = parser.grammar.cleaning.apply(forest).nonempty()
-    gold = [tree for tree in islice(cleaned.trees(), options.limit) if tree is not None]
     if not gold:
         raise TreebankError(f"no trees to evaluate on in {', '.join(options.treebank)}")
 

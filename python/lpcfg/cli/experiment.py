@@ -12,10 +12,11 @@ from lpcfg.cli._common import (
     Commands,
     add_command,
     add_jobs,
-    add_on_error,
     add_quiet,
+    add_reading,
     add_seed,
     count,
+    reading_options,
     report,
     several,
 )
@@ -99,7 +100,7 @@ def add(commands: Commands) -> None:
         parser.add_argument_group("reranking"),
         "noise: train a reranker over each combination, which takes long",
     )
-    add_on_error(parser)
+    add_reading(parser)
     add_jobs(parser)
     add_quiet(parser)
 
@@ -145,7 +146,7 @@ def _run(options: argparse.Namespace) -> None:
 
 def _forest(source: str, options: argparse.Namespace) -> Forest:
     read_report = ReadReport()
-    forest = read_forest(source, on_error=options.on_error, report=read_report)
+    forest = read_forest(source, **reading_options(options), report=read_report)
     report(f"{source}: {read_report}", options.quiet)
     cleaned = Cleaning().apply(forest).nonempty()
     if not len(cleaned):

@@ -54,6 +54,7 @@ TASKS: Mapping[str, Mapping[str, Command]] = {
     },
     "look inside": {
         "show": Command("lpcfg.cli.show", "draw trees, or summarise models"),
+        "convert": Command("lpcfg.cli.convert", "write trees in another format"),
         "annotate": Command(
             "lpcfg.cli.annotate",
             "write trees with the most probable latent states of a model in their labels",
@@ -63,6 +64,9 @@ TASKS: Mapping[str, Mapping[str, Command]] = {
     "sequences": {
         "tag": Command(
             "lpcfg.cli.tag", "learn part-of-speech tags from a treebank, and tag sentences"
+        ),
+        "words": Command(
+            "lpcfg.cli.words", "learn vectors and clusters of words from text, and show them"
         ),
         "lm": Command("lpcfg.cli.lm", "language models: bigrams with latent states"),
     },

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TextIO
 
+from lpcfg.cli._answers import Answers, add_output_format
 from lpcfg.cli._common import (
     Commands,
     add_command,
@@ -23,6 +23,7 @@ from lpcfg.cli._common import (
     progress,
     report,
 )
+from lpcfg.cli._conllu import add_input_format, is_conllu, read_conllu_groups
 from lpcfg.cli._corpus import add_corpus, check_no_corpus, run_corpus
 from lpcfg.cli._raw_text import add_raw, parse_raw, untokenised_word
 from lpcfg.cli._sentences import Line, count_lines, is_stream, read_line_groups
@@ -32,7 +33,6 @@ from lpcfg.errors import InputError, NotAModelError
 from lpcfg.io.replacing import replacing
 from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.parse import Parse
-from lpcfg.parsing.records import parse_record
 from lpcfg.sequence.tagger import Tagger
 
 __all__ = ["add"]
@@ -79,7 +79,11 @@ def add(commands: Commands) -> None:
         "of the lines before it (the default), leave it out, or write an empty tree for it",
     )
     tagging = parser.add_mutually_exclusive_group()
-    tagging.add_argument("--tags", action="store_true", help="the input is tags, not words")
+    tagging.add_argument(
+        "--tags",
+        action="store_true",
+        help="the input is tags, not words; with CoNLL-U, its tags are used beside its words",
+    )
     tagging.add_argument(
         "--tagger",
         type=file_path,
@@ -87,11 +91,13 @@ def add(commands: Commands) -> None:
         help="a tagger's model file: tags with a high probability are fixed",
     )
     add_raw(parser)
+    add_input_format(parser)
     form = parser.add_mutually_exclusive_group()
     form.add_argument("--pretty", action="store_true", help="draw the trees")
     form.add_argument(
         "--json", action="store_true", help="one JSON object per line, with probabilities of spans"
     )
+    add_output_format(form)
     parser.add_argument(
         "-k", "--candidates", type=count, default=1, metavar="K",
         help="with --json, the K best trees",
@@ -110,6 +116,7 @@ def _parse(options: argparse.Namespace) -> None:
         run_corpus(options)
         return
     check_no_corpus(options)
+    conllu = is_conllu(options)
     if options.raw and (options.tags or options.tagger):
         raise InputError("running text has no tags: leave out --tags and --tagger")
     if options.output:
@@ -117,7 +124,7 @@ def _parse(options: argparse.Namespace) -> None:
         check_target(Path(options.output), inputs)
     parser = _load_model(options)
     tagger = load_tagger(options.tagger, options.jobs) if options.tagger else None
-    work = _Work(parser, tagger, options)
+    work = _Work(parser, tagger, options, conllu, Answers(options))
     with ExitStack() as stack:
         output: TextIO = sys.stdout
         if options.output:
@@ -126,11 +133,12 @@ def _parse(options: argparse.Namespace) -> None:
         typed = options.input == ["-"] and sys.stdin.isatty()
         quiet = options.quiet or typed
         shown = quiet or not sys.stderr.isatty()
-        total = None if shown or options.raw else count_lines(options.input)
+        total = None if shown or options.raw or conllu else count_lines(options.input)
         streaming = any(map(is_stream, options.input))
-        for answer in progress(work.answers(streaming, output), quiet, total=total):
+        output.write(work.answer.header)
+        for answer in progress(work.texts(streaming, output), quiet, total=total):
             if answer is not None:
-                output.write(answer + "\n")
+                output.write(answer)
     work.report_problems()
 
 
@@ -155,20 +163,27 @@ class _Work:
     parser: BaseParser
     tagger: Tagger | None
     options: argparse.Namespace
+    conllu: bool
+    answer: Answers
     lines: int = 0
     problems: int = 0
     first_problem: str = ""
     hinted: bool = False
 
-    def answers(self, streaming: bool, output: TextIO) -> Iterator[str | None]:
+    def texts(self, streaming: bool, output: TextIO) -> Iterator[str | None]:
         """The text to print for each line; None for a line that is left out."""
         if self.options.raw:
             for parsed in parse_raw(self.parser, self.options):
-                yield self._written(parsed.parse, parsed.sentence.as_json())
+                yield self.answer(parsed.parse, parsed.sentence)
                 if streaming:
                     output.flush()
             return
-        for group in read_line_groups(self.options.input, self.options.quiet):
+        options = self.options
+        if self.conllu:
+            groups = read_conllu_groups(options)
+        else:
+            groups = read_line_groups(options.input, options.quiet)
+        for group in groups:
             yield from self._group(group)
             if streaming:
                 # Whoever writes to the pipe may wait for the answer.
@@ -183,15 +198,15 @@ class _Work:
             yield from self._group(lines[:bad])
             raise InputError(lines[bad].problem or "", argument=lines[bad].place)
         self._hint_at_raw(lines)
-        parses = self._parses([line.words for line in lines if line.words])
+        parses = self._parses([line for line in lines if line.words])
         for line in lines:
             self.lines += 1
             if line.problem is not None:
                 self.problems += 1
                 self.first_problem = self.first_problem or f"{line.place}: {line.problem}"
-                yield self._written(None) if self.options.on_error == "empty" else None
+                yield self.answer(None) if self.options.on_error == "empty" else None
             else:
-                yield self._written(next(parses) if line.words else None)
+                yield self.answer(next(parses) if line.words else None, line.origin)
 
     def _hint_at_raw(self, lines: Sequence[Line]) -> None:
         """Report the first line that is not tokenised."""
@@ -208,13 +223,17 @@ class _Work:
 
     def _with_checked_tags(self, line: Line) -> Line:
         try:
-            self.parser.check_tags(line.words)
+            self.parser.check_tags(line.words if line.tags is None else line.tags)
         except InputError as error:
             return Line(line.place, [], error.message)
         return line
 
-    def _parses(self, sentences: list[list[str]]) -> Iterator[Parse]:
+    def _parses(self, lines: Sequence[Line]) -> Iterator[Parse]:
         candidates = self.options.candidates
+        sentences = [line.words for line in lines]
+        if self.options.tags and self.conllu:
+            given = [line.tags or [] for line in lines]
+            return self.parser.analyze_many(given, words=sentences, candidates=candidates)
         if self.options.tags:
             return self.parser.analyze_many(sentences, candidates=candidates)
         tags = None
@@ -236,11 +255,3 @@ class _Work:
                 f"{self.first_problem}",
                 self.options.quiet,
             )
-
-    def _written(self, parse: Parse | None, place: Mapping[str, Any] | None = None) -> str:
-        if self.options.json:
-            document = None if parse is None else {**(place or {}), **parse_record(parse)}
-            return json.dumps(document, ensure_ascii=False)
-        if parse is None:
-            return "" if self.options.pretty else "(())"
-        return parse.tree.pretty() + "\n" if self.options.pretty else str(parse.tree)

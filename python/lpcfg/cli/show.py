@@ -6,13 +6,20 @@ import argparse
 from itertools import islice
 from pathlib import Path
 
-from lpcfg.cli._common import Commands, add_command, add_on_error, check_target, count
+from lpcfg.cli._common import (
+    Commands,
+    add_command,
+    add_reading,
+    check_target,
+    count,
+    reading_options,
+)
 from lpcfg.errors import InputError, NotAModelError
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.inspection.explanation import explain_states, find_symbol
 from lpcfg.io import load
 from lpcfg.io.replacing import write_text
-from lpcfg.treebank.reader import OnError, read_trees
+from lpcfg.treebank.reader import read_trees
 
 __all__ = ["add"]
 
@@ -34,12 +41,12 @@ def add(commands: Commands) -> None:
         help="explain the latent states of a symbol (NP^S), or of the most frequent symbol with a "
         "label (NP)",
     )
-    add_on_error(parser)
+    add_reading(parser)
 
 
 def _show(options: argparse.Namespace) -> None:
     if options.svg:
-        _draw(options.file[0], Path(options.svg), options.on_error)
+        _draw(options.file[0], Path(options.svg), options)
         return
     for name in options.file:
         try:
@@ -54,7 +61,7 @@ def _show(options: argparse.Namespace) -> None:
 def _show_trees(name: str, options: argparse.Namespace) -> None:
     if options.symbol:
         raise InputError("this is no model with latent states to explain", argument=name)
-    for tree in islice(read_trees(name, on_error=options.on_error), options.n):
+    for tree in islice(read_trees(name, **reading_options(options)), options.n):
         print(tree.pretty() + "\n")
 
 
@@ -78,9 +85,9 @@ def _describe(model: object, name: str, symbol: str | None) -> str:
     return "\n\n".join(lines)
 
 
-def _draw(name: str, target: Path, on_error: OnError) -> None:
+def _draw(name: str, target: Path, options: argparse.Namespace) -> None:
     check_target(target, [name])
-    tree = next(read_trees(name, on_error=on_error), None)
+    tree = next(read_trees(name, **reading_options(options)), None)
     if tree is None:
         raise InputError("there are no trees to draw", argument=name)
     write_text(target, tree.to_svg())

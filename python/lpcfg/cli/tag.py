@@ -13,10 +13,11 @@ from lpcfg.cli._common import (
     Commands,
     add_command,
     add_jobs,
-    add_on_error,
     add_quiet,
+    add_reading,
     check_target,
     progress,
+    reading_options,
     report,
 )
 from lpcfg.cli._sentences import read_sentences
@@ -49,7 +50,7 @@ def _add_train(commands: Commands) -> None:
         "treebank", nargs="+", help="files, folders or patterns of bracketed trees; - for stdin"
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the file to write")
-    add_on_error(parser)
+    add_reading(parser)
     add_quiet(parser)
 
 
@@ -74,7 +75,7 @@ def _add_eval(commands: Commands) -> None:
     parser.add_argument("model", help="a model file of a tagger")
     parser.add_argument("treebank", nargs="+", help="gold trees: files, folders, patterns, -")
     parser.add_argument("--json", action="store_true", help="everything as one JSON object")
-    add_on_error(parser)
+    add_reading(parser)
     add_jobs(parser)
     add_quiet(parser)
 
@@ -95,7 +96,7 @@ def _train(options: argparse.Namespace) -> None:
 def _treebank(options: argparse.Namespace, cleaning: Cleaning) -> Treebank:
     read_report = ReadReport()
     treebank = Treebank.read(
-        options.treebank, cleaning=cleaning, on_error=options.on_error, report=read_report
+        options.treebank, cleaning=cleaning, **reading_options(options), report=read_report
     )
     report(str(read_report), options.quiet)
     return treebank

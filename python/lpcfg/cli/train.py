@@ -11,13 +11,16 @@ from lpcfg.cli._common import (
     Commands,
     add_command,
     add_jobs,
-    add_on_error,
+    add_profile,
     add_quiet,
+    add_reading,
     add_seed,
     check_target,
     count,
     one_of,
+    profiled,
     progress,
+    reading_options,
     report,
     several,
 )
@@ -41,6 +44,7 @@ from lpcfg.errors import InputError
 from lpcfg.estimators.registry import DEFAULT_ESTIMATOR, ESTIMATORS, estimator_class
 from lpcfg.io import save
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.profiling import phase
 from lpcfg.reranking.reranker import Reranker
 from lpcfg.sequence.tagger import Tagger
 from lpcfg.treebank.cleaning import Cleaning
@@ -90,7 +94,7 @@ def _build_parser(
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     # Messages name the options of this parser, not of the one that finds the estimator.
-    parser.set_defaults(run=_train, parser=parser, named_estimator=estimator)
+    parser.set_defaults(run=profiled(_train), parser=parser, named_estimator=estimator)
     parser.add_argument(
         "treebank", nargs="+", help="files, folders or patterns of bracketed trees; - for stdin"
     )
@@ -101,9 +105,10 @@ def _build_parser(
     parser.add_argument(
         "--tagger", metavar="FILE", help="learn a part-of-speech tagger too, and write it here"
     )
-    add_on_error(parser)
+    add_reading(parser)
     add_seed(parser, "the seed of estimators that draw random numbers")
     add_jobs(parser)
+    add_profile(parser)
     add_quiet(parser)
     _add_transform(
         parser.add_argument_group(
@@ -193,6 +198,12 @@ def _add_cleaning(group: argparse._ArgumentGroup) -> None:
         choices=("phrases", "all", "keep"),
         default=defaults.function_tags,
         help=f"which nodes lose their function tags (default: {defaults.function_tags})",
+    )
+    group.add_argument(
+        "--label-separators",
+        metavar="CHARACTERS",
+        help="the characters that start function tags in labels (default: those of the style of "
+        "the treebank, - and = in most)",
     )
     group.add_argument(
         "--root-label",
@@ -316,18 +327,20 @@ def _train(options: argparse.Namespace) -> None:
             features=features if len(features) > 1 else (),
         )
     read_report = ReadReport()
-    treebank = Treebank.read(
-        options.treebank,
-        cleaning=Cleaning(
-            function_tags=options.function_tags,
-            remove_empty=not options.keep_empty,
-            merge_repeated=not options.keep_repeated,
-            root_label=options.root_label,
-        ),
-        transform=transforms[0],
-        on_error=options.on_error,
-        report=read_report,
-    )
+    with phase("reading, transforms"):
+        treebank = Treebank.read(
+            options.treebank,
+            cleaning=Cleaning(
+                function_tags=options.function_tags,
+                separators=options.label_separators,
+                remove_empty=not options.keep_empty,
+                merge_repeated=not options.keep_repeated,
+                root_label=options.root_label,
+            ),
+            transform=transforms[0],
+            **reading_options(options),
+            report=read_report,
+        )
     report(str(read_report), options.quiet)
     if options.unlabelled:
         treebank = add_text(treebank, target, options, lexicon)
@@ -347,7 +360,8 @@ def _train(options: argparse.Namespace) -> None:
         report(f"{first}\nsaved to {target}, {size / 1e6:.1f} MB", options.quiet)
     else:
         grammar = estimator.fit(treebank).grammar_
-        save(grammar, target)
+        with phase("saving"):
+            save(grammar, target)
         report(f"{grammar}\nsaved to {target}, {target.stat().st_size / 1e6:.1f} MB", options.quiet)
     if options.tagger:
         Tagger(lexicon=lexicon).fit(treebank).save(options.tagger)

@@ -204,7 +204,7 @@ class Parameterized:
 
         >>> from lpcfg import SpectralEstimator
         >>> SpectralEstimator().provenance_params()["states"]
-        [8, 8]
+        [12, 12]
         """
         record = {}
         for name, declared in self.parameters().items():

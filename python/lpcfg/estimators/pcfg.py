@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lpcfg._columns import sum_weights
 from lpcfg.errors import TreebankError
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.common_parameters import LEXICON
@@ -22,27 +23,29 @@ __all__ = ["PCFGEstimator", "count_rules"]
 
 def count_rules(
     treebank: Treebank,
-) -> tuple[NDArray[np.uint32], NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:
-    """The binary and unary rules of a treebank, sorted, each with the number of its uses.
+) -> tuple[NDArray[np.uint32], NDArray[np.float64], NDArray[np.uint32], NDArray[np.float64]]:
+    """The binary and unary rules of a treebank, sorted, each with the weight of its uses.
 
     >>> from lpcfg import Tree
     >>> tree = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")
     >>> binary, counts, unary, _ = count_rules(Treebank.from_trees([tree]))
     >>> binary.shape, counts.tolist(), unary.shape
-    ((1, 3), [1], (0, 2))
+    ((1, 3), [1.0], (0, 2))
     """
     symbol = treebank.symbol.astype(np.int64)
     base = len(treebank.symbols)
     is_binary = treebank.right >= 0
     is_unary = (treebank.left >= 0) & ~is_binary
     left, right = treebank.left[is_binary], treebank.right[is_binary]
-    keys, binary_counts = np.unique(
-        (symbol[is_binary] * base + symbol[left]) * base + symbol[right], return_counts=True
+    keys, rule = np.unique(
+        (symbol[is_binary] * base + symbol[left]) * base + symbol[right], return_inverse=True
     )
+    binary_counts = sum_weights(rule, treebank.node_weights(is_binary))
     binary = np.stack([keys // (base * base), keys // base % base, keys % base], axis=1)
-    keys, unary_counts = np.unique(
-        symbol[is_unary] * base + symbol[treebank.left[is_unary]], return_counts=True
+    keys, rule = np.unique(
+        symbol[is_unary] * base + symbol[treebank.left[is_unary]], return_inverse=True
     )
+    unary_counts = sum_weights(rule, treebank.node_weights(is_unary))
     unary = np.stack([keys // base, keys % base], axis=1)
     return binary.astype(np.uint32), binary_counts, unary.astype(np.uint32), unary_counts
 
@@ -74,11 +77,10 @@ class PCFGEstimator(Estimator):
         """
         if len(treebank) == 0:
             raise TreebankError("the treebank has no trees to learn from")
-        count = np.bincount(treebank.symbol, minlength=len(treebank.symbols)).astype(np.float64)
+        size, root = len(treebank.symbols), treebank.parent < 0
+        count = sum_weights(treebank.symbol, treebank.node_weights(), size)
         binary, binary_counts, unary, unary_counts = count_rules(treebank)
-        roots = np.bincount(
-            treebank.symbol[treebank.parent < 0], minlength=len(treebank.symbols)
-        ).astype(np.float64)
+        roots = sum_weights(treebank.symbol[root], treebank.node_weights(root), size)
         grammar = Grammar(
             symbols=treebank.symbols,
             roots=roots / roots.sum(),
@@ -86,7 +88,7 @@ class PCFGEstimator(Estimator):
             binary_probabilities=binary_counts / count[binary[:, 0]],
             unary_rules=unary,
             unary_probabilities=unary_counts / count[unary[:, 0]],
-            lexicon=estimate_lexicon(treebank, self.lexicon),
+            lexicon=estimate_lexicon(treebank, self.lexicon, weights=treebank.node_weights()),
             weights=count,
             coarse=coarse_classes(treebank.symbols, count),
             provenance=self.provenance(treebank),

@@ -14,7 +14,7 @@ __all__ = ["RuleNodes", "interpolation"]
 Floats = NDArray[np.float32]
 
 
-def interpolation(counts: NDArray[np.integer], smoothing: float) -> Floats:
+def interpolation(counts: NDArray[np.number], smoothing: float) -> Floats:
     """The weight sqrt(n) / (C + sqrt(n)) of the highest-order moment of rules seen n times.
 
     Lambda of Cohen et al. (2013) and Peng (2021, section 3.2.7); ``smoothing`` is C.

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg import _core
-from lpcfg._columns import distinct_rows
+from lpcfg._columns import distinct_rows, sum_weights
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.span_filter import SpanFilter
 from lpcfg.lexicon.lexicon import Lexicon
@@ -85,11 +85,11 @@ def training_emissions(treebank: Treebank, lexicon: Lexicon) -> NDArray[np.uint3
     2
     """
     leaves = treebank.word >= 0
-    uses = np.bincount(treebank.word[leaves], minlength=len(treebank.words))
+    uses = sum_weights(treebank.word[leaves], treebank.node_weights(leaves), len(treebank.words))
     initial = initial_words(treebank.words, treebank.word[leaves], treebank.start[leaves])
     (words, initials), rows, _ = distinct_rows(treebank.word[leaves], initial)
     ids = [
-        (lexicon.emission if uses[word] > 1 else lexicon.class_emission)(
+        (lexicon.emission if uses[word] > 1.5 else lexicon.class_emission)(
             treebank.words[word], bool(is_initial)
         )
         for word, is_initial in zip(words.tolist(), initials.tolist(), strict=True)

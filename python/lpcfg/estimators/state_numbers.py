@@ -7,6 +7,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from lpcfg._columns import sum_weights
 from lpcfg.errors import InputError
 from lpcfg.treebank.treebank import Treebank
 
@@ -34,7 +35,7 @@ def check_counts(estimator: _Counts) -> None:
 
 
 def states_by_frequency(
-    counts: NDArray[np.integer],
+    counts: NDArray[np.number],
     largest: NDArray[np.integer],
     min_count: int = 10,
     full_count: int = 100,
@@ -45,7 +46,8 @@ def states_by_frequency(
     array([ 1,  7, 13, 13])
     """
     fraction = np.clip((counts - min_count) / max(full_count - min_count, 1), 0.0, 1.0)
-    return (1 + np.floor(fraction * (largest - 1))).astype(np.int64)
+    states: NDArray[np.int64] = (1 + np.floor(fraction * (largest - 1))).astype(np.int64)
+    return states
 
 
 def states_by_symbol(
@@ -58,6 +60,6 @@ def states_by_symbol(
     >>> states_by_symbol(bank, (4, 2), min_count=0, full_count=1)
     array([2, 2, 4])
     """
-    counts = np.bincount(treebank.symbol, minlength=len(treebank.symbols))
+    counts = sum_weights(treebank.symbol, treebank.node_weights(), len(treebank.symbols))
     wanted = np.array([largest[symbol.preterminal] for symbol in treebank.symbols])
     return states_by_frequency(counts, wanted, min_count, full_count)

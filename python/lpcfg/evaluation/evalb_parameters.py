@@ -116,11 +116,55 @@ NEW = EvalbParameters(
 )
 """new.prm, the settings EVALB recommends, but without a limit to the number of errors."""
 
-BUILT_IN = {"new": NEW, "collins": COLLINS}
+
+def _without_punctuation(*tags: str) -> EvalbParameters:
+    """Parameters for a tag set: these tags are punctuation, and roots do not count."""
+    return EvalbParameters(
+        max_error=None,
+        delete_labels=frozenset({"TOP", "S1", "ROOT", "VROOT", "-NONE-", *tags}),
+        delete_labels_for_length=frozenset({"-NONE-"}),
+    )
+
+
+_EAGLES_MARKS = [
+    "aa",
+    "at",
+    "c",
+    "ca",
+    "ct",
+    "d",
+    "e",
+    "g",
+    "h",
+    "ia",
+    "it",
+    "la",
+    "lt",
+    "p",
+    "pa",
+    "pt",
+    "ra",
+    "rc",
+    "s",
+    "t",
+    "x",
+    "z",
+]
+
+BUILT_IN = {
+    "new": NEW,
+    "collins": COLLINS,
+    "all-words": _without_punctuation(),
+    "cess": _without_punctuation(*(f"F{mark}" for mark in _EAGLES_MARKS)),
+    "keyaki": _without_punctuation("PU", "-LRB-", "-RRB-"),
+    "icepahc": _without_punctuation(",", ".", '"', "'", ":", "-LRB-", "-RRB-"),
+    "negra": _without_punctuation("$,", "$.", "$(", "$[", "$*LRB*", "$*RRB*"),
+}
+"""Parameters by name: those of EVALB, those of tag sets, and one that counts punctuation too."""
 
 
 def find_parameters(name: EvalbParameters | str | os.PathLike[str]) -> EvalbParameters:
-    """Parameters by name (``new`` or ``COLLINS``) or from a .prm file; an object is returned as is.
+    """Parameters by name, a key of BUILT_IN, or from a .prm file; an object is returned as is.
 
     >>> find_parameters("COLLINS").max_error
     10

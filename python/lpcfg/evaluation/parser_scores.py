@@ -13,6 +13,7 @@ from lpcfg.evaluation.evalb_parameters import NEW, EvalbParameters
 from lpcfg.evaluation.scores import Scores, evaluate
 from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.parse import Parse, tree_from_spans
+from lpcfg.profiling import phase
 from lpcfg.treebank.tree import Tree
 
 __all__ = ["INPUTS", "Evaluation", "evaluate_parser"]
@@ -151,8 +152,10 @@ def evaluate_parser(
         # These trees have tags in place of words.
         spans = (tree.spans(preterminals=True) for tree in trees)
         trees = tuple(map(tree_from_spans, spans, words))
+    with phase("scoring"):
+        scores = evaluate(gold, trees, parameters)
     return Evaluation(
-        scores=evaluate(gold, trees, parameters),
+        scores=scores,
         parses=parses,
         trees=trees,
         tokens=sum(map(len, words)),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from lpcfg import _core
@@ -64,13 +66,21 @@ def _pack(grammar: Grammar) -> tuple[Arrays, Document]:
     if grammar.coarse is not None and grammar.weights is not None:
         arrays |= {"coarse": grammar.coarse, "weights": grammar.weights}
     if grammar.latent is not None:
-        arrays |= {f"latent.{name}": array for name, array in grammar.latent.arrays.items()}
+        latent = grammar.latent.arrays
+        if not len(grammar.unary_rules):
+            del latent["unary"]
+        arrays |= {f"latent.{name}": array for name, array in latent.items()}
         document["latent"] = grammar.latent.kind
     if grammar.crf_weights is not None:
         arrays |= {
             "crf.vocabulary": grammar.crf_weights.vocabulary,
             "crf.weights": grammar.crf_weights.weights,
         }
+        if len(grammar.crf_weights.cluster_words):
+            arrays |= {
+                "crf.cluster_words": grammar.crf_weights.cluster_words,
+                "crf.clusters": grammar.crf_weights.clusters.astype(np.uint32),
+            }
         document["crf"] = {
             "loss": grammar.crf_weights.loss,
             "prior_weight": grammar.crf_weights.prior_weight,
@@ -120,20 +130,32 @@ def _latent_states(file: ModelFile, document: Document) -> LatentStates:
     arrays = {
         name: file.array(f"latent.{name}", dtype, (None,)) for name, dtype in _LATENT_TYPES.items()
     }
+    if "latent.unary" in file.names():
+        arrays["unary"] = file.array("latent.unary", np.float32, (None,))
     return LatentStates(document["latent"], **arrays)
 
 
 def _crf_weights(file: ModelFile, document: Document) -> CRFWeights:
     crf = dict(document["crf"])
     version = crf.pop("template_version")
-    if version != _core.crf_template_version:
+    known = range(_core.crf_oldest_template_version, _core.crf_template_version + 1)
+    if version not in known:
         raise ModelFileError(
             f"the weights belong to version {version!r} of the feature templates, and this lpcfg "
             f"has version {_core.crf_template_version}; train the model again",
             path=file.path,
         )
+    clusters: dict[str, Any] = {}
+    if "crf.cluster_words" in file.names():
+        levels = (None, _core.crf_cluster_levels)
+        clusters["cluster_words"] = file.array("crf.cluster_words", np.uint64, (None,))
+        numbers = file.array("crf.clusters", np.uint32, levels)
+        if np.any(numbers > np.iinfo(np.uint16).max):
+            raise ModelFileError("a word cluster has too large a number", path=file.path)
+        clusters["clusters"] = numbers.astype(np.uint16)
     return CRFWeights(
         **crf,
+        **clusters,
         vocabulary=file.array("crf.vocabulary", np.uint64, (None,)),
         weights=file.array("crf.weights", np.float32, (None,)),
     )

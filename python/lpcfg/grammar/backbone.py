@@ -99,7 +99,8 @@ def _differences(first: Grammar, other: Grammar) -> Iterator[str]:
 
 def _rules(grammar: Grammar) -> list[tuple[Symbol, ...]]:
     symbols = grammar.symbols
-    return [tuple(symbols[symbol] for symbol in rule) for rule in grammar.binary_rules.tolist()]
+    rules = [*grammar.binary_rules.tolist(), *grammar.unary_rules.tolist()]
+    return [tuple(symbols[symbol] for symbol in rule) for rule in rules]
 
 
 def _name(part: object) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, get_args
 
 import numpy as np
@@ -67,6 +67,8 @@ class CRFWeights:
     ``prior_weight``: the exponent of the PCFG's probability; 0 ignores the PCFG.
     ``vocabulary``: hashes of the words and suffixes that are frequent enough for features.
     ``weights``: the weights of all features, indexed by hashes of the features.
+    ``cluster_words``, ``clusters``: hashes of words, and their word clusters from coarse to fine;
+    empty for a model without word clusters.
 
     >>> CRFWeights("crf", 1.0, np.zeros(0, dtype=np.uint64), np.zeros(8, dtype=np.float32))
     <CRFWeights: crf loss, prior weight 1, 0 of 8 weights are not zero>
@@ -76,6 +78,10 @@ class CRFWeights:
     prior_weight: float
     vocabulary: NDArray[np.uint64]
     weights: NDArray[np.float32]
+    cluster_words: NDArray[np.uint64] = field(default_factory=lambda: np.zeros(0, dtype=np.uint64))
+    clusters: NDArray[np.uint16] = field(
+        default_factory=lambda: np.zeros((0, _core.crf_cluster_levels), dtype=np.uint16)
+    )
 
     def __post_init__(self) -> None:
         if self.loss not in get_args(Loss):
@@ -101,6 +107,8 @@ class CRFWeights:
             loss=self.loss,
             prior_weight=self.prior_weight,
             vocabulary=self.vocabulary,
+            cluster_words=self.cluster_words,
+            clusters=self.clusters,
             kinds=features.kinds,
             label_offsets=features.offsets,
             labels=features.labels,

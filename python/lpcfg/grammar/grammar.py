@@ -39,7 +39,8 @@ class Grammar:
     ``binary_rules``, ``binary_probabilities``: rules a -> b c as rows (a, b, c), and
     t(a -> b c | a).
     ``unary_rules``, ``unary_probabilities``: rules a -> b as rows (a, b), and their probabilities;
-    none where the tree transform collapses unary chains, as latent states and CRFs require.
+    none where the tree transform collapses unary chains, as CRFs and all estimators of latent
+    states require.
     ``lexicon``: the probabilities q(a -> x | a) of lexical rules.
     ``coarse``: for coarse-to-fine pruning, the coarse class of each symbol; without it, there is no
     coarse pass.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
@@ -27,7 +27,8 @@ class LatentStates:
     different numbers of states. The probability of a tree is pi . f(root). The inside vector of a
     preterminal is f(a -> x) = q(a -> x), and the inside vector of an interminal is
     f(a -> b c)[i] = sum over j, k of t(a -> b c)[i, j, k] f(b)[j] f(c)[k] (Peng 2021, section 7.4).
-    There are no unary rules.
+    A unary rule a -> b has a matrix t(a -> b), and f(a -> b)[i] = sum over j of
+    t(a -> b)[i, j] f(b)[j].
 
     ``kind``: the parameters of a ``"probabilistic"`` grammar are probabilities. The parameters of a
     ``"linear"`` grammar, which the spectral estimator returns, are probabilities up to an unknown
@@ -46,6 +47,8 @@ class LatentStates:
     ``entry_ratios``: the vector of each entry of the lexicon.
     ``tag_emissions``: for each preterminal the sum of q(a -> x) over its words, for sentences of
     tags without words; zero for interminals.
+    ``unary``: the matrices t(a -> b) of all unary rules of the backbone, with axes (parent's,
+    child's state); empty without unary rules.
 
     >>> from lpcfg import ClusteringEstimator, Treebank, embedded_trees
     >>> bank = Treebank.from_trees(embedded_trees())
@@ -63,11 +66,12 @@ class LatentStates:
     ratio_symbols: NDArray[np.uint32]
     entry_ratios: NDArray[np.uint32]
     tag_emissions: NDArray[np.float32]
+    unary: NDArray[np.float32] = field(default_factory=lambda: np.zeros(0, dtype=np.float32))
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(Kind):
             raise GrammarError(f"latent states must be linear or probabilistic, not {self.kind!r}")
-        for name in ("roots", "binary", "emission_ratios", "tag_emissions"):
+        for name in ("roots", "binary", "unary", "emission_ratios", "tag_emissions"):
             values = getattr(self, name)
             # The sum is finite only if all values are, and needs no mask of the size of the array.
             if values.ndim != 1 or not np.isfinite(values.sum(dtype=np.float64)):
@@ -96,13 +100,14 @@ class LatentStates:
         >>> list(LatentStates("linear", *[none] * 9).arrays)[:3]
         ['states', 'roots', 'binary']
         """
-        names = [field.name for field in fields(self)[1:]]
+        names = [part.name for part in fields(self)[1:]]
         return {name: getattr(self, name) for name in names}
 
     @property
     def size(self) -> int:
         """The number of stored parameters."""
-        return sum(map(len, (self.roots, self.binary, self.emission_ratios, self.tag_emissions)))
+        parts = (self.roots, self.binary, self.unary, self.emission_ratios, self.tag_emissions)
+        return sum(map(len, parts))
 
     @property
     def state_offsets(self) -> NDArray[np.int64]:

@@ -34,6 +34,11 @@ def probabilistic_states(grammar: Grammar) -> LatentStates:
             "single states of a spectral grammar have no meaning; "
             "use a grammar by clustering, EM, split-merge or pivot"
         )
+    if len(grammar.unary_rules):
+        raise GrammarError(
+            "states of a grammar with unary rules cannot be annotated or explained; "
+            "train a grammar on trees with collapsed unary chains"
+        )
     return grammar.latent
 
 

@@ -32,6 +32,7 @@ _FORMATS = {
     "hidden Markov model": "lpcfg.sequence._hmm_file:HMM_FORMAT",
     "spectral hidden Markov model": "lpcfg.sequence._hmm_file:SPECTRAL_HMM_FORMAT",
     "aggregate bigram model": "lpcfg.lm._file:AGGREGATE_BIGRAM_FORMAT",
+    "word clusters": "lpcfg.lexicon._word_clusters_file:WORD_CLUSTERS_FORMAT",
     "ensemble": "lpcfg.parsing._ensemble_file:ENSEMBLE_FORMAT",
     "reranker": "lpcfg.reranking._file:RERANKER_FORMAT",
 }
@@ -46,6 +47,7 @@ _KINDS = {
     "lpcfg.sequence.hmm:HMM": "hidden Markov model",
     "lpcfg.sequence.spectral_hmm:SpectralHMM": "spectral hidden Markov model",
     "lpcfg.lm.aggregate_bigram:AggregateBigram": "aggregate bigram model",
+    "lpcfg.lexicon.word_clusters:WordClusters": "word clusters",
     "lpcfg.parsing.ensemble:Ensemble": "ensemble",
     "lpcfg.reranking.reranker:Reranker": "reranker",
 }

@@ -26,6 +26,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from lpcfg._columns import Weights
 from lpcfg.errors import InputError
 from lpcfg.lexicon.lexicon import Lexicon
 from lpcfg.lexicon.options import LexiconOptions
@@ -70,8 +71,12 @@ class WordNodes(Protocol):
         """The words by id."""
 
 
-def estimate_lexicon(treebank: WordNodes, options: LexiconOptions | None = None) -> Lexicon:
+def estimate_lexicon(
+    treebank: WordNodes, options: LexiconOptions | None = None, *, weights: Weights = None
+) -> Lexicon:
     """Estimate a lexicon from the preterminal nodes of a treebank.
+
+    ``weights``: the weight of each node (default 1).
 
     >>> from types import SimpleNamespace
     >>> treebank = SimpleNamespace(
@@ -84,7 +89,13 @@ def estimate_lexicon(treebank: WordNodes, options: LexiconOptions | None = None)
     words = treebank.word[nodes]
     initial = initial_words(treebank.words, words, treebank.start[nodes])
     return estimate_from_columns(
-        treebank.symbols, treebank.words, treebank.symbol[nodes], words, initial, options
+        treebank.symbols,
+        treebank.words,
+        treebank.symbol[nodes],
+        words,
+        initial,
+        options,
+        weights=None if weights is None else weights[nodes],
     )
 
 
@@ -95,8 +106,10 @@ def estimate_from_columns(
     word_column: NDArray[np.integer],
     initial_column: NDArray[np.bool_],
     options: LexiconOptions | None = None,
+    *,
+    weights: Weights = None,
 ) -> Lexicon:
-    """Estimate a lexicon from columns with a row for each preterminal node.
+    """Estimate a lexicon from columns with a row for each preterminal node, and their weights.
 
     >>> noun, verb = Symbol(("NN",), preterminal=True), Symbol(("VB",), preterminal=True)
     >>> lexicon = estimate_from_columns(
@@ -109,7 +122,9 @@ def estimate_from_columns(
     chosen = options or LexiconOptions()
     if len(word_column) == 0:
         raise InputError("there are no words to estimate a lexicon from", argument="treebank")
-    table = WordTable.count_rows(symbols, words, symbol_column, word_column, initial_column, chosen)
+    table = WordTable.count_rows(
+        symbols, words, symbol_column, word_column, initial_column, chosen, weights=weights
+    )
     classifier = choose_classes(table, chosen)
     names, row_class, prior_class = class_rows(table, classifier)
 
@@ -188,7 +203,8 @@ def _class_mass(
         replaced = ~table.known[table.word]
         unknown = table.count[replaced].sum()
     else:
-        unknown = np.count_nonzero(np.bincount(table.word, weights=table.count) == 1)
+        totals = np.bincount(table.word, weights=table.count)
+        unknown = totals[totals <= 1].sum()
     mass: NDArray[np.float64] = np.maximum(tokens * (unknown / tokens.sum()), _EMPTY_CLASS)
     return mass
 

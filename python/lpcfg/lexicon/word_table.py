@@ -9,7 +9,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from lpcfg._columns import IntegerColumn, distinct_rows
+from lpcfg._columns import IntegerColumn, Weights, distinct_rows, sum_weights
 from lpcfg.lexicon.lexicon import opens_sentence
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.word_classes import (
@@ -69,17 +69,20 @@ class WordTable:
         word_column: NDArray[np.integer],
         initial_column: NDArray[np.bool_],
         options: LexiconOptions,
+        *,
+        weights: Weights = None,
     ) -> WordTable:
         """Count the rows of three columns, one row for each preterminal node.
+
+        ``weights``: the weight of each row (default 1).
 
         >>> columns = np.array([0]), np.array([0]), np.array([True])
         >>> table = WordTable.count_rows([Symbol(("X",))], ["a"], *columns, LexiconOptions())
         >>> table.tags, table.known
         (['X'], array([ True]))
         """
-        (word, initial, symbol), _, count = distinct_rows(
-            word_column, initial_column, symbol_column
-        )
+        (word, initial, symbol), row, _ = distinct_rows(word_column, initial_column, symbol_column)
+        count = sum_weights(row, weights)
         totals = np.bincount(word, weights=count, minlength=len(words))
         known = totals > (options.rare if options.replace else 0)
         rare = totals[word] <= options.rare
@@ -96,7 +99,7 @@ class WordTable:
             word=word,
             initial=initial.astype(bool),
             symbol=symbol,
-            count=count.astype(np.float64),
+            count=count,
             # Where no word is rare, all words are counted for their classes.
             counts_for_class=rare if rare.any() else np.ones_like(rare),
             known=known,

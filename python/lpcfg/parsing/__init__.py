@@ -1,6 +1,7 @@
 """Parsers: the chart parser, ensembles, the span decoder, and their results and options."""
 
 from lpcfg.parsing.base import BaseParser
+from lpcfg.parsing.charts import ChartCache
 from lpcfg.parsing.ensemble import Ensemble
 from lpcfg.parsing.options import Pruning
 from lpcfg.parsing.parse import LabelledSpan, Parse
@@ -15,6 +16,7 @@ from lpcfg.parsing.span_decoder import (
 
 __all__ = [
     "BaseParser",
+    "ChartCache",
     "Ensemble",
     "LabelledSpan",
     "Parse",

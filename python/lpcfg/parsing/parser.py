@@ -21,6 +21,7 @@ from lpcfg.grammar.backbone import check_same_backbone
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.parsing._sentences import Sentence, Tags, check_sentences, encode_sentences
 from lpcfg.parsing.base import BATCH, BaseParser, limited_batch
+from lpcfg.parsing.charts import ChartCache
 from lpcfg.parsing.marginals import MarginalTable, marginal_table
 from lpcfg.parsing.options import (
     COMBINATIONS,
@@ -35,8 +36,12 @@ from lpcfg.parsing.options import (
     checked_pruning,
 )
 from lpcfg.parsing.parse import STATUSES, Parse, tree_from_spans
+from lpcfg.profiling import active_profile, phase
 
 __all__ = ["Parser"]
+
+#: The phases that the core measures; the last one is fallbacks, and everything else.
+PHASES = ("coarse pass", "PCFG pass", "latent passes", "decoding", "rest of parsing")
 
 #: As large a number as the core takes.
 _NO_LIMIT = (1 << 63) - 1
@@ -87,6 +92,8 @@ class Parser(BaseParser):
     n_jobs : int
         The number of threads, from 1 to 1024, or -1 (default) for one on each core. The result does
         not depend on it.
+    charts : ChartCache or None
+        Pruned charts to share with other parsers (default: None); the result does not depend on it.
 
     Examples
     --------
@@ -110,6 +117,7 @@ class Parser(BaseParser):
         max_length: int | None = MAX_LENGTH,
         timeout: float | None = None,
         n_jobs: int = -1,
+        charts: ChartCache | None = None,
     ) -> None:
         check_choice("decoder", decoder, DECODERS)
         check_choice("combine", combine, COMBINATIONS)
@@ -137,6 +145,7 @@ class Parser(BaseParser):
         self.max_length = max_length
         self.timeout = timeout
         self.n_jobs = n_jobs
+        self.charts = charts
         self._core = self._build_core()
 
     def _build_core(self) -> _core.Parser:
@@ -147,6 +156,7 @@ class Parser(BaseParser):
             threads=thread_count(self.n_jobs),
             crf=first.crf_core,
             span_filter=None if first.span_filter is None else first.span_filter.core,
+            charts=None if self.charts is None else self.charts.core,
         )
 
     @classmethod
@@ -239,7 +249,9 @@ class Parser(BaseParser):
         self, sentences: list[Sentence], candidates: int, *, marginals: bool
     ) -> Iterator[Parse]:
         """Parse a batch in one call of the core."""
-        encoded = encode_sentences(self.grammar, sentences)
+        profile = active_profile()
+        with phase("lookup of words"):
+            encoded = encode_sentences(self.grammar, sentences)
         columns = self._core.analyze(
             encoded.offsets,
             encoded.words,
@@ -255,8 +267,13 @@ class Parser(BaseParser):
             timeout=self.timeout,
             candidates=candidates,
             marginals=marginals,
+            times=profile is not None,
             spellings=encoded.spellings,
         )
+        if profile is not None:
+            *phases, total, reused = columns["times"].tolist()
+            profile.move(dict(zip(PHASES, (*phases, total - sum(phases)), strict=True)))
+            profile.reused += reused
         tables = self._marginal_tables(columns) if marginals else repeat(None)
         return self._build_parses(sentences, columns, tables)
 

@@ -23,7 +23,8 @@ PARAGRAPHS = ("lines", "blank-lines")
 #: The tokeniser takes quadratic time for a run of quotes, so longer runs than this are cut.
 _LONG_RUN = re.compile(r"\S{200}")
 
-#: The sentence splitter panics on such a space before a full stop. An ASCII space has the same offset.
+#: The sentence splitter panics on such a space before a full stop.
+#: An ASCII space has the same offset.
 _OTHER_SPACE = re.compile(r"[^\S\x00-\x7f]")
 
 #: Tokenisers share their caches, which are emptied after each paragraph.

@@ -23,10 +23,13 @@ class Cleaning:
 
     By default all steps are applied.
 
-    ``function_tags``: cut function tags and indices, which follow the first ``-`` or ``=`` of a
-    label, from the labels of ``"phrases"`` (default), of ``"all"`` nodes, or ``"keep"`` them. Tags
-    of words are left alone by default, because many tag sets have hyphens in them. Labels like
-    ``-LRB-`` always stay whole.
+    ``function_tags``: cut function tags and indices from the labels of ``"phrases"`` (default), of
+    ``"all"`` nodes, or ``"keep"`` them. Tags of words are left alone by default, because many tag
+    sets have hyphens in them.
+
+    ``separators``: function tags follow the first of these characters in a label. None stands for
+    those of the style of the treebank (see :func:`~lpcfg.read_trees`), which are ``-`` and ``=`` in
+    most. Labels like ``-LRB-`` always stay whole.
 
     ``remove_empty``: remove traces (``-NONE-``), and phrases that have no words left.
 
@@ -42,6 +45,7 @@ class Cleaning:
     """
 
     function_tags: FunctionTags = "phrases"
+    separators: str | None = None
     remove_empty: bool = True
     merge_repeated: bool = True
     root_label: str | None = "ROOT"
@@ -52,6 +56,11 @@ class Cleaning:
             raise InputError(
                 f"function_tags must be one of {choices}, not {self.function_tags!r}",
                 argument="function_tags",
+            )
+        if self.separators is not None and not isinstance(self.separators, str):
+            raise InputError(
+                f"separators must be a string of characters or None, not {self.separators!r}",
+                argument="separators",
             )
         for name in ("remove_empty", "merge_repeated"):
             if not isinstance(getattr(self, name), bool):

@@ -162,6 +162,65 @@ class Forest:
             tree_offsets=offsets,
         )
 
+    def without(self, removed: NDArray[np.bool_]) -> Forest:
+        """The trees without the marked nodes, what is below them, and phrases that lose all words.
+
+        A tree that has no words left becomes an empty tree.
+
+        >>> forest = Forest.from_trees([Tree.from_string("(S (NP (NN rain)) (ID 1))")])
+        >>> print(*forest.without(np.array([False, False, True, False])).trees())
+        (S (NP (NN rain)))
+        """
+        nodes = np.arange(len(self.labels))
+        first = nodes - self.sizes.astype(np.int64) + 1
+        depth = np.zeros(len(nodes) + 1, dtype=np.int64)
+        np.add.at(depth, first[removed], 1)
+        depth[1:][removed] -= 1
+        words = (self.words >= 0) & (np.cumsum(depth[:-1]) == 0)
+        before = np.concatenate([[0], np.cumsum(words)])
+        kept = before[nodes + 1] > before[first]
+        number = np.concatenate([[0], np.cumsum(kept)]).astype(np.int64)
+        return replace(
+            self,
+            labels=self.labels[kept],
+            words=self.words[kept],
+            sizes=(number[nodes + 1] - number[first])[kept].astype(np.uint32),
+            tree_offsets=number[self.tree_offsets],
+        )
+
+    @classmethod
+    def concatenate(cls, forests: Iterable[Forest]) -> Forest:
+        """All trees of several forests in order.
+
+        >>> one, two = (Forest.from_trees([Tree("NN", word)]) for word in ("rain", "sun"))
+        >>> print(*Forest.concatenate([one, two]).trees())
+        (NN rain) (NN sun)
+        """
+        parts = list(forests)
+        label_ids: dict[str, int] = {}
+        word_ids: dict[str, int] = {}
+        labels, words, offsets = [], [], [np.zeros(1, dtype=np.int64)]
+        nodes = 0
+        for part in parts:
+            labels.append(_renumbered(part.label_names, label_ids)[part.labels])
+            # The last entry is -1, which is the word of a phrase.
+            words.append(np.append(_renumbered(part.word_names, word_ids), -1)[part.words])
+            offsets.append(part.tree_offsets[1:] + nodes)
+            nodes += len(part.labels)
+        return cls(
+            np.concatenate([np.empty(0), *labels]).astype(np.uint32),
+            np.concatenate([np.empty(0), *words]).astype(np.int32),
+            np.concatenate([np.empty(0), *(part.sizes for part in parts)]).astype(np.uint32),
+            np.concatenate(offsets),
+            list(label_ids),
+            list(word_ids),
+        )
+
+
+def _renumbered(names: list[str], ids: dict[str, int]) -> NDArray[np.int64]:
+    """The ids of names, which get new ones where they have none."""
+    return np.array([ids.setdefault(name, len(ids)) for name in names], dtype=np.int64)
+
 
 def gather_trees(
     tree_offsets: NDArray[np.int64], trees: ArrayLike

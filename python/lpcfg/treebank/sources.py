@@ -31,22 +31,23 @@ _HEAD = 9
 """The bytes needed to recognise the kind of a file; few, so that typed trees are read at once."""
 
 
-def find_sources(sources: Sources) -> list[Source]:
+def find_sources(sources: Sources, endings: tuple[str, ...] = ()) -> list[Source]:
     """The files of all sources, in order; the files of a folder or a pattern are sorted.
 
-    A file or a folder that does not exist raises a FileNotFoundError.
+    The files of a folder are those with the usual endings, or the ones given here. A file or a
+    folder that does not exist raises a FileNotFoundError.
 
     >>> find_sources("-")
     ['-']
     """
     if isinstance(sources, (str, os.PathLike)):
-        return _find(os.fspath(sources))
+        return _find(os.fspath(sources), (*EXTENSIONS, *endings))
     if hasattr(sources, "read"):
         return [cast(BinaryIO, sources)]
-    return [file for source in sources for file in find_sources(source)]
+    return [file for source in sources for file in find_sources(source, endings)]
 
 
-def _find(name: str) -> list[Source]:
+def _find(name: str, extensions: tuple[str, ...]) -> list[Source]:
     if not name:
         # An empty path would be the working folder.
         raise InputError("a path must not be empty", argument="sources")
@@ -54,14 +55,14 @@ def _find(name: str) -> list[Source]:
     if name == "-" or path.is_file():
         return [name]
     if path.is_dir():
-        endings = tuple(e + gz for e in EXTENSIONS for gz in ("", ".gz"))
+        endings = tuple(e + gz for e in extensions for gz in ("", ".gz"))
         inside = sorted(
             file
             for file in path.rglob("*")
             if file.name.lower().endswith(endings) and file.is_file()
         )
         if not inside:
-            patterns = ", ".join(f"*{extension}" for extension in EXTENSIONS)
+            patterns = ", ".join(f"*{extension}" for extension in extensions)
             raise TreebankError(
                 f"no files of trees in this folder ({patterns}, or with .gz)", file=name
             )
@@ -90,10 +91,11 @@ def source_name(source: Source) -> str:
     return str(getattr(source, "name", "<stream>"))
 
 
-def read_chunks(source: Source) -> Iterator[bytes]:
+def read_chunks(source: Source, *, text: bool = False) -> Iterator[bytes]:
     """The content of a source in chunks, decompressed if it is gzipped.
 
-    A file that is not text raises an error that names its probable kind.
+    A file that is not text in UTF-8 raises an error that names its probable kind, unless it is
+    known to be ``text``.
 
     >>> import io
     >>> b"".join(read_chunks(io.BytesIO(b"(NN rain)")))
@@ -105,7 +107,8 @@ def read_chunks(source: Source) -> Iterator[bytes]:
     if first.startswith(GZIP_MAGIC):
         chunks = _with_head(_gunzip(itertools.chain([first], chunks), name))
         first = next(chunks, b"")
-    _check_head(first[:1024], name)
+    if not text:
+        _check_head(first[:1024], name)
     yield first
     yield from chunks
 
@@ -168,8 +171,7 @@ def _gunzip(chunks: Iterator[bytes], name: str) -> Iterator[bytes]:
 def _check_head(head: bytes, name: str) -> None:
     if head.startswith(_UTF16_MARKS) or b"(\0" in head or b"\0(" in head:
         raise TreebankError(
-            "this is UTF-16 text; convert it to UTF-8 first, for example with "
-            "iconv -f UTF-16 -t UTF-8",
+            'this is UTF-16 text; read it with encoding="utf-16", or convert it to UTF-8',
             file=name,
         )
     if b"\0" in head:

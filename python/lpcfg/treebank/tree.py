@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import io
 from collections.abc import Callable, Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
-from lpcfg.errors import MissingPackageError, TreebankError
+from lpcfg.errors import InputError, MissingPackageError, TreebankError
 from lpcfg.treebank.escaping import escape, unescape
 
 if TYPE_CHECKING:
     import nltk
+    import numpy as np
+    from numpy.typing import NDArray
 
-__all__ = ["Tree", "escape", "unescape"]
+    from lpcfg.treebank.search import Match
+
+__all__ = ["Tree", "escape", "import_nltk", "tree_from_nodes", "unescape"]
 
 
 class Tree:
@@ -25,6 +29,12 @@ class Tree:
     (S (NP (PRP it)) (VP (VBD rained)))
     >>> len(tree), tree.height
     (2, 3)
+
+    A tree is iterable and can be indexed like a sequence of its children, or by the path to a node
+    further below. Its length is the number of its words.
+
+    >>> [child.label for child in tree], tree[-1].label, tree[1, 0].word
+    (['NP', 'VP'], 'VP', 'rained')
     """
 
     __slots__ = ("children", "label", "word")
@@ -39,6 +49,9 @@ class Tree:
         if isinstance(content, str):
             set_field(self, "children", ())
             set_field(self, "word", content)
+        elif isinstance(content, Tree):
+            # It is iterable, so its children would silently take its place.
+            raise InputError("expected a word or a list of trees, not one tree", argument="content")
         else:
             set_field(self, "children", tuple(content))
             set_field(self, "word", None)
@@ -79,7 +92,7 @@ class Tree:
         # The nodes in pre-order: pickling subtrees recursively would limit the depth of trees.
         nodes = list(self.nodes())
         contents = [len(node.children) if node.word is None else node.word for node in nodes]
-        return _tree_from_nodes, ([node.label for node in nodes], contents)
+        return tree_from_nodes, ([node.label for node in nodes], contents)
 
     @property
     def is_preterminal(self) -> bool:
@@ -105,6 +118,33 @@ class Tree:
 
     def __len__(self) -> int:
         return sum(node.word is not None for node in self.nodes())
+
+    def __iter__(self) -> Iterator[Tree]:
+        return iter(self.children)
+
+    def __reversed__(self) -> Iterator[Tree]:
+        # The default would count down from the number of words.
+        return reversed(self.children)
+
+    @overload
+    def __getitem__(self, place: int | tuple[int, ...]) -> Tree: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Tree, ...]: ...
+    def __getitem__(self, place: int | tuple[int, ...] | slice) -> Tree | tuple[Tree, ...]:
+        if not isinstance(place, tuple):
+            return self.children[place]
+        node = self
+        for child in place:
+            node = node.children[child]
+        return node
+
+    def __array__(self, dtype: object = None, copy: bool | None = None) -> NDArray[np.object_]:
+        # NumPy would take a tree for a sequence, and an array of trees for one of their children.
+        import numpy as np
+
+        single = np.empty((), dtype=object)
+        single[()] = self
+        return single
 
     # Equality and hashing compare nodes in pre-order with their numbers of children, which
     # determine a tree, because recursion would limit the depth of trees.
@@ -162,6 +202,53 @@ class Tree:
         ['a', 'cat']
         """
         return [node.word for node in self.nodes() if node.word is not None]
+
+    def leaves(self) -> list[str]:
+        """The words from left to right, by the name that nltk has for them.
+
+        >>> Tree("NP", [Tree("DT", "a"), Tree("NN", "cat")]).leaves()
+        ['a', 'cat']
+        """
+        return self.words()
+
+    def subtrees(self, accept: Callable[[Tree], bool] | None = None) -> Iterator[Tree]:
+        """The tree itself and all trees below it in pre-order, as in nltk.
+
+        ``accept``: a function that says which of them to keep (default all).
+
+        >>> tree = Tree.from_string("(S (NP (DT a) (NN cat)) (VP (VBD slept)))")
+        >>> [str(subtree) for subtree in tree.subtrees(lambda subtree: subtree.height == 2)]
+        ['(NP (DT a) (NN cat))', '(VP (VBD slept))']
+        """
+        return filter(accept, self.nodes()) if accept else self.nodes()
+
+    def find(self, label: str) -> list[Match]:
+        """The subtrees with a label, tags included, in pre-order, with their places.
+
+        >>> tree = Tree.from_string("(S (NP (DT a) (NN cat)) (VP (VBD saw) (NP (PRP it))))")
+        >>> [(match.tree.words(), match.start, match.end) for match in tree.find("NP")]
+        [(['a', 'cat'], 0, 2), (['it'], 3, 4)]
+        """
+        from lpcfg.treebank.search import find_label
+
+        return find_label(self, label)
+
+    def search(self, pattern: str) -> list[Match]:
+        """The subtrees that match a pattern of tgrep, in pre-order, with their places.
+
+        This needs nltk, whose ``nltk.tgrep`` describes patterns. A word that matches stands for
+        its preterminal. For many trees, :func:`lpcfg.search_trees` is faster.
+
+        ``pattern``: for example ``NP < PP``, a noun phrase with a prepositional phrase as a child;
+        ``/^VB/ . it``, a verb before the word *it*; ``"."``, quoted, because it has a meaning.
+
+        >>> tree = Tree.from_string("(S (NP (DT a) (NN cat)) (VP (VBD saw) (NP (PRP it))))")
+        >>> [str(match.tree) for match in tree.search("NP > VP")]
+        ['(NP (PRP it))']
+        """
+        from lpcfg.treebank.search import search_trees
+
+        return [match for _, match in search_trees([self], pattern)]
 
     def tags(self) -> list[str]:
         """The labels of the preterminals from left to right.
@@ -239,7 +326,7 @@ class Tree:
         >>> print(Tree.from_string("(NP (NN rain))").to_nltk())
         (NP (NN rain))
         """
-        nltk_tree = _import_nltk().Tree
+        nltk_tree = import_nltk("conversion from and to nltk trees").Tree
         built: list[Any] = []
         for node in reversed(list(self.nodes())):
             children = [built.pop() for _ in node.children]
@@ -254,7 +341,7 @@ class Tree:
         >>> Tree.from_nltk(nltk.Tree.fromstring("(NP (NN rain))"))
         Tree.from_string('(NP (NN rain))')
         """
-        nltk_tree = _import_nltk().Tree
+        nltk_tree = import_nltk("conversion from and to nltk trees").Tree
         order, stack = [], [tree]
         while stack:
             node = stack.pop()
@@ -278,8 +365,12 @@ class Tree:
         return built[0]
 
 
-def _tree_from_nodes(labels: list[str], contents: list[str | int]) -> Tree:
-    """A tree from its nodes in pre-order: their labels, and their words or numbers of children."""
+def tree_from_nodes(labels: list[str], contents: list[str | int]) -> Tree:
+    """A tree from its nodes in pre-order: their labels, and their words or numbers of children.
+
+    >>> print(tree_from_nodes(["NP", "DT", "NN"], [2, "the", "rain"]))
+    (NP (DT the) (NN rain))
+    """
     built: list[Tree] = []
     for label, content in zip(reversed(labels), reversed(contents), strict=True):
         children = content if isinstance(content, str) else [built.pop() for _ in range(content)]
@@ -287,11 +378,14 @@ def _tree_from_nodes(labels: list[str], contents: list[str | int]) -> Tree:
     return built[0]
 
 
-def _import_nltk() -> Any:  # noqa: ANN401 - nltk has no types
+def import_nltk(purpose: str) -> Any:  # noqa: ANN401 - nltk has no types
+    """The package nltk, which is optional.
+
+    >>> import_nltk("searching trees").__name__
+    'nltk'
+    """
     try:
         import nltk
     except ImportError as error:
-        raise MissingPackageError(
-            "conversion from and to nltk trees", package="nltk", extra="nltk"
-        ) from error
+        raise MissingPackageError(purpose, package="nltk", extra="nltk") from error
     return nltk

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lpcfg._core import transform_forest
-from lpcfg.errors import TreebankError
+from lpcfg.errors import InputError, TreebankError
 from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.forest import Forest, gather_trees
-from lpcfg.treebank.reader import OnError, ReadReport, TableColumns, read_table
-from lpcfg.treebank.sources import Sources, find_sources, source_name
+from lpcfg.treebank.reader import OnError, ReadReport, TableColumns, TreeReader
+from lpcfg.treebank.sources import Sources, source_name
 from lpcfg.treebank.symbol import Symbol
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.tree import Tree
@@ -32,7 +32,9 @@ class Treebank:
     ``left``, ``right`` and ``parent`` are indices into the whole table, -1 where there is none: a
     unary node has only a left child, a preterminal has no children, a root has no parent. ``start``
     and ``end`` count tokens within the sentence, ``end`` exclusive. ``word`` is -1 except for
-    preterminals. ``cleaning`` is None if the trees were not cleaned.
+    preterminals. ``cleaning`` is None if the trees were not cleaned. ``weights`` has the weight of
+    each tree: in the counts of an estimator, a tree with weight 2 is a tree that occurs twice. None
+    stands for weights of 1; see :meth:`weighted`.
 
     >>> bank = Treebank.from_trees([Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")])
     >>> bank.left.tolist(), bank.right.tolist(), bank.parent.tolist()
@@ -53,6 +55,7 @@ class Treebank:
     words: tuple[str, ...]
     transform: Transform
     cleaning: Cleaning | None = None
+    weights: NDArray[np.float64] | None = None
 
     @classmethod
     def read(
@@ -62,11 +65,13 @@ class Treebank:
         cleaning: Cleaning | Literal[False] | None = None,
         transform: Transform | None = None,
         on_error: OnError = "raise",
+        style: str = "penn",
+        encoding: str | None = None,
         report: ReadReport | None = None,
     ) -> Treebank:
         """Read, clean and transform trees without building a Python object for each.
 
-        ``sources``, ``on_error`` and ``report`` are the arguments of
+        ``sources``, ``on_error``, ``style``, ``encoding`` and ``report`` are the arguments of
         :func:`~lpcfg.treebank.reader.read_trees`. ``cleaning`` and ``transform`` default to
         ``Cleaning()`` and ``Transform()``; ``cleaning=False`` keeps trees as they are. Trees that
         have no nodes after cleaning are dropped and counted in the report.
@@ -76,12 +81,12 @@ class Treebank:
         >>> print(bank.symbols[bank.symbol[-1]])
         ROOT+S
         """
-        files = find_sources(sources)
-        cleaning, transform = _cleaning(cleaning), transform or Transform()
-        table = read_table(files, cleaning, transform, on_error=on_error, report=report)
-        treebank = cls.from_table(table, transform, cleaning)
+        transform = transform or Transform()
+        reader = TreeReader(sources, on_error, True, style, encoding, report)
+        chosen = reader.style.cleaning(_cleaning(cleaning))
+        treebank = cls.from_table(reader.table(chosen, transform), transform, chosen)
         if not len(treebank):
-            names = ", ".join(source_name(file) for file in files)
+            names = ", ".join(map(source_name, reader.sources))
             raise TreebankError(f"no trees in {names or 'an empty list of files'}")
         return treebank
 
@@ -168,7 +173,50 @@ class Treebank:
             end=self.end[nodes],
             word=self.word[nodes],
             tree_offsets=offsets,
+            weights=None if self.weights is None else self.weights[np.asarray(trees)],
         )
+
+    def weighted(self, weights: ArrayLike) -> Treebank:
+        """The trees with these weights, in place of any that they had.
+
+        An estimator counts a tree with weight 2 as two trees. Trees with weight 0 are left out.
+
+        >>> bank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun"), Tree("NN", "fog")])
+        >>> bank.weighted([3, 0, 0.5])
+        <Treebank of 2 trees, 2 nodes, 1 symbols, 3 words>
+        >>> bank.weighted([3, 0, 0.5]).weights
+        array([3. , 0.5])
+        """
+        values = np.array(weights, dtype=np.float64)
+        if values.shape != (len(self),):
+            raise InputError(
+                f"must be a number for each of the {len(self)} trees, not of shape {values.shape}",
+                argument="weights",
+            )
+        if not np.all((values >= 0) & (values < np.inf)):
+            tree = int(np.flatnonzero(~((values >= 0) & (values < np.inf)))[0])
+            raise InputError(
+                f"must be finite and not negative; tree {tree + 1} has {values[tree]}",
+                argument="weights",
+            )
+        weighted = replace(self, weights=values)
+        return weighted if np.all(values > 0) else weighted.subset(np.flatnonzero(values))
+
+    def node_weights(self, nodes: NDArray[Any] | None = None) -> NDArray[np.float64] | None:
+        """The weight of the tree of each node; None if trees have no weights.
+
+        ``nodes``: indices of nodes, or a Boolean for each node; all nodes by default.
+
+        >>> bank = Treebank.from_trees([Tree.from_string("(NP (DT the) (NN rain))")] * 2)
+        >>> bank.weighted([1, 2]).node_weights()
+        array([1., 1., 1., 2., 2., 2.])
+        >>> bank.weighted([1, 2]).node_weights(bank.parent < 0)
+        array([1., 2.])
+        """
+        if self.weights is None:
+            return None
+        weights = np.repeat(self.weights, np.diff(self.tree_offsets))
+        return weights if nodes is None else weights[nodes]
 
     def trees(self) -> list[Tree]:
         """The trees before the transform.
@@ -185,7 +233,8 @@ class Treebank:
         >>> print(*bank.transformed(Transform(binarize="left")).symbols)
         A^X B^X @X[B] C^X ROOT+X
         """
-        return replace(transform.apply(self.transform.invert_columns(self)), cleaning=self.cleaning)
+        transformed = transform.apply(self.transform.invert_columns(self))
+        return replace(transformed, cleaning=self.cleaning, weights=self.weights)
 
     def sentences(self) -> list[tuple[list[str], list[str]]]:
         """The words and the tags of each sentence.
@@ -211,6 +260,8 @@ class Treebank:
         columns = (self.symbol, self.left, self.right, self.word, self.tree_offsets)
         for column in columns:
             digest.update(column.astype("<i8").tobytes())
+        if self.weights is not None:
+            digest.update(self.weights.astype("<f8").tobytes())
         vocabulary = [[symbol.to_json() for symbol in self.symbols], self.words]
         digest.update(json.dumps(vocabulary).encode())
         return digest.hexdigest()
@@ -224,6 +275,7 @@ class Treebank:
         """
         return {
             "trees": len(self),
+            **({} if self.weights is None else {"weighted_trees": float(self.weights.sum())}),
             "treebank": self.digest,
             "transform": self.transform.to_dict(),
             "cleaning": {} if self.cleaning is None else self.cleaning.to_dict(),

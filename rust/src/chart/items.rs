@@ -209,6 +209,13 @@ impl Chart {
     /// Bytes of each cell in the memory of a PCFG pass.
     pub(crate) const CELL_BYTES: usize = 2 * size_of::<(u32, u32)>() + size_of::<i32>();
 
+    /// The bytes of a chart that was copied, with the values of the PCFG pass.
+    pub(crate) fn bytes(&self) -> usize {
+        let item = size_of::<SymbolId>() + 2 * size_of::<f64>();
+        let cell = size_of::<(u32, u32)>() + size_of::<i32>();
+        self.len() * item + self.ranges.len() * cell
+    }
+
     pub(super) fn reset(&mut self, words: usize) {
         self.cells = Cells::new(words);
         refill(&mut self.ranges, self.cells.count(), (0, 0));

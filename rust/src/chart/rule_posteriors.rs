@@ -2,7 +2,10 @@
 //!
 //! An anchored rule a -> b c has the posterior |outside_a . T . (inside_b x inside_c)| / |Z|. The
 //! tensor T is contracted with the outside vector once for all split points of a cell, which takes
-//! time cubic in the number of states. Each split point then takes quadratic time.
+//! time cubic in the number of states. Each split point then takes quadratic time. An anchored unary
+//! rule a -> b with the matrix U has the posterior |outside_a . U . inside_b| / |Z|.
+
+use rustc_hash::FxHashMap;
 
 use super::Chart;
 use super::edges::{Edge, EdgeFinder};
@@ -24,8 +27,14 @@ pub fn log_posterior(posterior: f64) -> f64 {
 /// Logarithms of the posteriors of all anchored rules of a chart, in memory that is reused.
 #[derive(Debug, Default)]
 pub struct RulePosteriors {
-    /// The log-posteriors of items, which are those of emissions and of root rules.
+    /// The log-posteriors of items that are not rewritten by a unary rule, which are those of
+    /// emissions.
     items: Vec<f64>,
+    /// The log-posteriors of the items of the whole sentence at the root.
+    roots: Vec<f64>,
+    first_root: usize,
+    /// The log-posteriors of anchored unary rules, by the items of the parent and the child.
+    unary: FxHashMap<(u32, u32), f64>,
     /// The log-posteriors of anchored binary rules, in the order of edges.
     edges: Vec<f64>,
     /// Where the edges of each cell start.
@@ -73,6 +82,14 @@ impl RulePosteriors {
     pub fn reset(&mut self, grammar: &Grammar, chart: &Chart) {
         self.items.clear();
         self.items.resize(chart.len(), 0.0);
+        let roots = match chart.cells().words() {
+            0 => 0..0,
+            words => chart.items(chart.cells().index(0, words)),
+        };
+        self.first_root = roots.start;
+        self.roots.clear();
+        self.roots.resize(roots.len(), 0.0);
+        self.unary.clear();
         self.edges.clear();
         self.first_edge.clear();
         self.first_edge.resize(chart.cells().count(), 0);
@@ -111,8 +128,24 @@ impl RulePosteriors {
         chart: &Chart,
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
+        let has_unary = !grammar.unary().is_empty();
         for (item, log) in self.items.iter_mut().enumerate() {
-            *log += log_posterior(chart.posterior(item));
+            *log += log_posterior(if has_unary {
+                pass.posterior_without_chain(item)
+            } else {
+                chart.posterior(item)
+            });
+        }
+        for (number, log) in self.roots.iter_mut().enumerate() {
+            let item = self.first_root + number;
+            *log += log_posterior(if has_unary {
+                pass.root_posterior(latent, chart, item)
+            } else {
+                chart.posterior(item)
+            });
+        }
+        if has_unary {
+            self.multiply_unary(grammar, latent, pass, chart);
         }
         let words = chart.cells().words();
         let mut done = 0;
@@ -124,6 +157,36 @@ impl RulePosteriors {
             }
         }
         Ok(())
+    }
+
+    /// Multiply the posteriors of all anchored unary rules.
+    fn multiply_unary(
+        &mut self,
+        grammar: &Grammar,
+        latent: &Latent,
+        pass: &LatentPass,
+        chart: &Chart,
+    ) {
+        let rules = grammar.rules().unary();
+        for cell in 0..chart.cells().count() {
+            let items = chart.items(cell);
+            let symbols = chart.symbols(items.clone());
+            for child in items.clone() {
+                let symbol = chart.symbol(child);
+                let first = rules.partition_point(|rule| rule.child < symbol);
+                let of_child = rules[first..].iter().take_while(|rule| rule.child == symbol);
+                for (number, rule) in of_child.enumerate() {
+                    let Ok(offset) = symbols.binary_search(&rule.parent) else { continue };
+                    let parent = items.start + offset;
+                    let inside = pass.inside(child);
+                    let rows = latent.unary_matrix(first + number).chunks_exact(inside.len());
+                    let outside = pass.outside(parent).iter();
+                    let sum: f32 = outside.zip(rows).map(|(&o, row)| o * dot(row, inside)).sum();
+                    let log = self.unary.entry((parent as u32, child as u32)).or_insert(0.0);
+                    *log += log_posterior(f64::from(sum).abs());
+                }
+            }
+        }
     }
 
     /// Multiply the posteriors of a cell's edges, and return the number of edges.
@@ -163,10 +226,22 @@ impl RulePosteriors {
         count
     }
 
-    /// The logarithm of an item's posterior.
+    /// The logarithm of the posterior of an item that emits its word.
     #[inline]
-    pub fn log_item(&self, item: usize) -> f64 {
+    pub fn log_emission(&self, item: usize) -> f64 {
         self.items[item]
+    }
+
+    /// The logarithm of the posterior of an item of the whole sentence at the root.
+    #[inline]
+    pub fn log_root(&self, item: usize) -> f64 {
+        self.roots[item - self.first_root]
+    }
+
+    /// The logarithm of the posterior of an anchored unary rule.
+    #[inline]
+    pub fn log_unary(&self, parent: usize, child: usize) -> f64 {
+        self.unary[&(parent as u32, child as u32)]
     }
 
     /// The logarithm of the posterior of an edge.

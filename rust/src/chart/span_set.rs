@@ -1,7 +1,7 @@
 //! Sets of spans as bit matrices, in which the split points of a span are found word by word.
 
 /// A set of spans of a sentence.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct SpanSet {
     /// For each start, the ends of its spans.
     ends: Vec<u64>,

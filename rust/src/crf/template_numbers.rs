@@ -6,9 +6,15 @@
 //! share weights with others), the values that a template reads change, or the way in which words
 //! are hashed in [`super::tokens`].
 
-/// The version of all templates, which model files store. A model of another version cannot be
-/// used: its weights belong to other features.
-pub const TEMPLATE_VERSION: u32 = 1;
+/// The version of all templates, which model files store. A model of a later version, or of one
+/// before [`OLDEST_TEMPLATE_VERSION`], cannot be used: its weights belong to other features.
+///
+/// Version 2 added the templates of word clusters.
+pub const TEMPLATE_VERSION: u32 = 2;
+
+/// Models of versions from this one on can be used: a model without word clusters has the features
+/// of version 1.
+pub const OLDEST_TEMPLATE_VERSION: u32 = 1;
 
 /// Declares the templates and a list of all of them.
 macro_rules! templates {
@@ -117,6 +123,47 @@ templates! {
     SplitRightWordLastTag = 2016,
     SplitFirstLeftRightTags = 2017,
     SplitFirstRightLastTags = 2018,
+    WordCluster0 = 1100,
+    WordCluster1 = 1101,
+    WordCluster2 = 1102,
+    WordClusterBefore = 1103,
+    WordClusterAfter = 1104,
+    WordClusterPairBefore = 1105,
+    WordClusterPairAfter = 1106,
+    WordClusterBefore1 = 1107,
+    WordClusterAfter1 = 1108,
+    WordClusterTriple = 1109,
+    WordClusterSuffix = 1110,
+    WordClusterShape = 1111,
+    SpanBeforeCluster = 100,
+    SpanFirstCluster = 101,
+    SpanLastCluster = 102,
+    SpanAfterCluster = 103,
+    SpanBeforeClusterLength = 104,
+    SpanFirstClusterLength = 105,
+    SpanLastClusterLength = 106,
+    SpanAfterClusterLength = 107,
+    SpanFirstLastClusters = 108,
+    SpanBeforeFirstClusters = 109,
+    SpanLastAfterClusters = 110,
+    SpanBeforeAfterClusters = 111,
+    SpanFirstLastClustersFine = 112,
+    SpanBeforeFirstClustersFine = 113,
+    SpanLastAfterClustersFine = 114,
+    SpanBeforeAfterClustersFine = 115,
+    SpanBorderClusters = 116,
+    SpanBeforeFirstAfterClusters = 117,
+    SpanBeforeLastAfterClusters = 118,
+    SpanFirstLastAfterClusters = 119,
+    SpanBeforeFirstLastClusters = 120,
+    SplitLeftCluster = 2100,
+    SplitRightCluster = 2101,
+    SplitLeftRightClusters = 2102,
+    SplitFirstRightClusters = 2103,
+    SplitRightLastClusters = 2104,
+    SplitLeftRightClustersFine = 2105,
+    SplitFirstRightClustersFine = 2106,
+    SplitRightLastClustersFine = 2107,
     Rule = 9999,
 }
 
@@ -216,6 +263,47 @@ mod tests {
         ("SplitRightWordLastTag", 2016),
         ("SplitFirstLeftRightTags", 2017),
         ("SplitFirstRightLastTags", 2018),
+        ("WordCluster0", 1100),
+        ("WordCluster1", 1101),
+        ("WordCluster2", 1102),
+        ("WordClusterBefore", 1103),
+        ("WordClusterAfter", 1104),
+        ("WordClusterPairBefore", 1105),
+        ("WordClusterPairAfter", 1106),
+        ("WordClusterBefore1", 1107),
+        ("WordClusterAfter1", 1108),
+        ("WordClusterTriple", 1109),
+        ("WordClusterSuffix", 1110),
+        ("WordClusterShape", 1111),
+        ("SpanBeforeCluster", 100),
+        ("SpanFirstCluster", 101),
+        ("SpanLastCluster", 102),
+        ("SpanAfterCluster", 103),
+        ("SpanBeforeClusterLength", 104),
+        ("SpanFirstClusterLength", 105),
+        ("SpanLastClusterLength", 106),
+        ("SpanAfterClusterLength", 107),
+        ("SpanFirstLastClusters", 108),
+        ("SpanBeforeFirstClusters", 109),
+        ("SpanLastAfterClusters", 110),
+        ("SpanBeforeAfterClusters", 111),
+        ("SpanFirstLastClustersFine", 112),
+        ("SpanBeforeFirstClustersFine", 113),
+        ("SpanLastAfterClustersFine", 114),
+        ("SpanBeforeAfterClustersFine", 115),
+        ("SpanBorderClusters", 116),
+        ("SpanBeforeFirstAfterClusters", 117),
+        ("SpanBeforeLastAfterClusters", 118),
+        ("SpanFirstLastAfterClusters", 119),
+        ("SpanBeforeFirstLastClusters", 120),
+        ("SplitLeftCluster", 2100),
+        ("SplitRightCluster", 2101),
+        ("SplitLeftRightClusters", 2102),
+        ("SplitFirstRightClusters", 2103),
+        ("SplitRightLastClusters", 2104),
+        ("SplitLeftRightClustersFine", 2105),
+        ("SplitFirstRightClustersFine", 2106),
+        ("SplitRightLastClustersFine", 2107),
         ("Rule", 9999),
     ];
 

@@ -51,6 +51,18 @@ impl Collector<'_> {
     fn tag(&self, position: isize) -> u64 {
         self.at(position, |token| token.tag)
     }
+
+    /// A cluster of the word at a position, by its level.
+    #[inline]
+    fn cluster(&self, position: isize, level: usize) -> u64 {
+        self.at(position, |token| token.clusters[level])
+    }
+
+    /// Whether the model has word clusters.
+    #[inline]
+    fn has_clusters(&self) -> bool {
+        self.sentence.first().is_some_and(|token| token.clusters[0] != 0)
+    }
 }
 
 /// Write the features of the word at a position to `found`.
@@ -84,6 +96,23 @@ pub fn word_features(sentence: &[TokenAttributes], position: usize, found: &mut 
     add.add(T::WordTagsAfter, [tags[2], tags[3], tags[4]]);
     add.add(T::WordWithTagAfter, [words[2], tags[3]]);
     add.add(T::WordWithTagBefore, [tags[1], words[2]]);
+    if add.has_clusters() {
+        let fine = [-1, 0, 1].map(|step| add.cluster(position + step, 2));
+        let middle = [-1, 0, 1].map(|step| add.cluster(position + step, 1));
+        let coarse = add.cluster(position, 0);
+        add.add(T::WordCluster0, [coarse]);
+        add.add(T::WordCluster1, [middle[1]]);
+        add.add(T::WordCluster2, [fine[1]]);
+        add.add(T::WordClusterBefore, [fine[0]]);
+        add.add(T::WordClusterAfter, [fine[2]]);
+        add.add(T::WordClusterPairBefore, [middle[0], middle[1]]);
+        add.add(T::WordClusterPairAfter, [middle[1], middle[2]]);
+        add.add(T::WordClusterBefore1, [middle[0]]);
+        add.add(T::WordClusterAfter1, [middle[2]]);
+        add.add(T::WordClusterTriple, [middle[0], middle[1], middle[2]]);
+        add.add(T::WordClusterSuffix, [middle[1], own.suffixes[1]]);
+        add.add(T::WordClusterShape, [fine[1], own.shape]);
+    }
 }
 
 /// Write the features of the span from `start` up to `end` to `found`.
@@ -161,6 +190,32 @@ pub fn span_features(sentence: &[TokenAttributes], start: usize, end: usize, fou
         add.add(T::SpanTagSequence, [tags]);
         add.add(T::SpanTagSequenceInContext, [tags, before_tag, next_tag]);
     }
+    if add.has_clusters() {
+        let [before2, first2, last2, next2] = positions.map(|position| add.cluster(position, 2));
+        let [before1, first1, last1, next1] = positions.map(|position| add.cluster(position, 1));
+        add.add(T::SpanBeforeCluster, [before2]);
+        add.add(T::SpanFirstCluster, [first2]);
+        add.add(T::SpanLastCluster, [last2]);
+        add.add(T::SpanAfterCluster, [next2]);
+        add.add(T::SpanBeforeClusterLength, [length, before1]);
+        add.add(T::SpanFirstClusterLength, [length, first1]);
+        add.add(T::SpanLastClusterLength, [length, last1]);
+        add.add(T::SpanAfterClusterLength, [length, next1]);
+        add.add(T::SpanFirstLastClusters, [first1, last1]);
+        add.add(T::SpanBeforeFirstClusters, [before1, first1]);
+        add.add(T::SpanLastAfterClusters, [last1, next1]);
+        add.add(T::SpanBeforeAfterClusters, [before1, next1]);
+        add.add(T::SpanFirstLastClustersFine, [first2, last2]);
+        add.add(T::SpanBeforeFirstClustersFine, [before2, first2]);
+        add.add(T::SpanLastAfterClustersFine, [last2, next2]);
+        add.add(T::SpanBeforeAfterClustersFine, [before2, next2]);
+        let [before0, first0, last0, next0] = positions.map(|position| add.cluster(position, 0));
+        add.add(T::SpanBorderClusters, [before0, first0, last0, next0]);
+        add.add(T::SpanBeforeFirstAfterClusters, [before0, first0, next0]);
+        add.add(T::SpanBeforeLastAfterClusters, [before0, last0, next0]);
+        add.add(T::SpanFirstLastAfterClusters, [first0, last0, next0]);
+        add.add(T::SpanBeforeFirstLastClusters, [before0, first0, last0]);
+    }
 }
 
 /// Write the features of a span with its split point to `found`.
@@ -194,6 +249,18 @@ pub fn split_features(
     add.add(T::SplitRightWordLastTag, [right, last_tag]);
     add.add(T::SplitFirstLeftRightTags, [first_tag, left_tag, right_tag]);
     add.add(T::SplitFirstRightLastTags, [first_tag, right_tag, last_tag]);
+    if add.has_clusters() {
+        let [first2, left2, right2, last2] = positions.map(|position| add.cluster(position, 2));
+        let [first1, left1, right1, last1] = positions.map(|position| add.cluster(position, 1));
+        add.add(T::SplitLeftCluster, [left2]);
+        add.add(T::SplitRightCluster, [right2]);
+        add.add(T::SplitLeftRightClusters, [left1, right1]);
+        add.add(T::SplitFirstRightClusters, [first1, right1]);
+        add.add(T::SplitRightLastClusters, [right1, last1]);
+        add.add(T::SplitLeftRightClustersFine, [left2, right2]);
+        add.add(T::SplitFirstRightClustersFine, [first2, right2]);
+        add.add(T::SplitRightLastClustersFine, [right2, last2]);
+    }
 }
 
 /// Lengths in bins.
@@ -229,6 +296,52 @@ mod tests {
             vocabulary.attributes(word).with_tag(position as u32 % 4)
         };
         words.iter().enumerate().map(attributes).collect()
+    }
+
+    /// The same sentence with clusters; "all" and the punctuation have none.
+    fn clustered() -> Vec<TokenAttributes> {
+        let words = ["the", "cats", "slept", "3"];
+        let keys = words.map(Vocabulary::cluster_key);
+        let clusters = [[0, 0, 1], [1, 2, 7], [1, 3, 9], [2, 4, 11]];
+        let vocabulary = Vocabulary::learn([("the", 9), ("cats", 3)].into_iter());
+        let vocabulary = vocabulary.with_clusters(&keys, &clusters);
+        let words = ["The", "cats", ",", "(", "all", "3", ")", "slept"];
+        words.iter().map(|word| vocabulary.attributes(word).with_tag(1)).collect()
+    }
+
+    #[test]
+    fn a_word_has_the_clusters_of_its_lower_case_form_or_its_class() {
+        let sentence = clustered();
+        let [the, cats, comma] = [0, 1, 2].map(|position| &sentence[position]);
+        assert_ne!(the.clusters, cats.clusters);
+        assert_eq!(comma.clusters, [comma.class; 3]);
+        // On the two coarser levels, "cats" and "slept" share the first.
+        assert_eq!(cats.clusters[0], sentence[7].clusters[0]);
+        assert_ne!(cats.clusters[1], sentence[7].clusters[1]);
+    }
+
+    #[test]
+    fn features_of_clusters_never_change() {
+        let sentence = clustered();
+        let found = [
+            fingerprint(|found| word_features(&sentence, 1, found)),
+            fingerprint(|found| span_features(&sentence, 1, 7, found)),
+            fingerprint(|found| split_features(&sentence, [0, 2, 7], found)),
+        ];
+        assert_eq!(found, [0xACC1_840D_84F1_C406, 0x7CE0_7F7E_9D13_3BBC, 0xF89C_53EC_0004_4CD5]);
+    }
+
+    #[test]
+    fn clusters_only_add_features() {
+        let mut plain = clustered();
+        plain.iter_mut().for_each(|token| token.clusters = [0; 3]);
+        let collect = |sentence: &[TokenAttributes]| {
+            let mut found = Vec::new();
+            span_features(sentence, 1, 7, &mut found);
+            found
+        };
+        let (without, with) = (collect(&plain), collect(&clustered()));
+        assert!(with.len() > without.len() && with.starts_with(&without));
     }
 
     /// One hash of all features that a function finds.

@@ -13,6 +13,9 @@ const FREQUENT_SUFFIX: u32 = 100;
 /// The largest number of characters in the suffix of a word class.
 const MAX_SUFFIX_LENGTH: usize = 4;
 
+/// The number of word clusters of a word: nested ones, from coarse to fine.
+pub const CLUSTER_LEVELS: usize = 3;
+
 /// Brackets, plain and as treebanks escape them.
 const OPENING: [&str; 6] = ["(", "[", "{", "-LRB-", "-LSB-", "-LCB-"];
 const CLOSING: [&str; 6] = [")", "]", "}", "-RRB-", "-RSB-", "-RCB-"];
@@ -27,6 +30,7 @@ enum Kind {
     Mark = 4,
     Class = 5,
     Tag = 6,
+    Cluster = 7,
 }
 
 fn hash(kind: Kind, characters: &[char]) -> u64 {
@@ -55,6 +59,9 @@ pub struct TokenAttributes {
     pub mark: u64,
     /// One for an opening bracket, minus one for a closing one.
     pub depth: i32,
+    /// Its word clusters, from coarse to fine; the class of a word without clusters. All zero if
+    /// the vocabulary has no clusters.
+    pub clusters: [u64; CLUSTER_LEVELS],
 }
 
 impl TokenAttributes {
@@ -68,6 +75,8 @@ impl TokenAttributes {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Vocabulary {
     frequent: FxHashSet<u64>,
+    /// The clusters of words, by the hashes of the words.
+    clusters: FxHashMap<u64, [u16; CLUSTER_LEVELS]>,
 }
 
 impl Vocabulary {
@@ -83,12 +92,37 @@ impl Vocabulary {
             }
         }
         let frequent = counts.into_iter().filter(|(_, (count, enough))| count >= enough);
-        Self { frequent: frequent.map(|(key, _)| key).collect() }
+        Self { frequent: frequent.map(|(key, _)| key).collect(), clusters: FxHashMap::default() }
     }
 
     /// The vocabulary with these hashes.
     pub fn from_hashes(hashes: &[u64]) -> Self {
-        Self { frequent: hashes.iter().copied().collect() }
+        Self { frequent: hashes.iter().copied().collect(), clusters: FxHashMap::default() }
+    }
+
+    /// The same vocabulary with word clusters, given the hashes of words
+    /// ([`cluster_key`](Self::cluster_key)) and the clusters of each word.
+    pub fn with_clusters(self, words: &[u64], clusters: &[[u16; CLUSTER_LEVELS]]) -> Self {
+        let clusters = words.iter().copied().zip(clusters.iter().copied()).collect();
+        Self { clusters, ..self }
+    }
+
+    /// The hash by which the clusters of a word are found.
+    pub fn cluster_key(word: &str) -> u64 {
+        hash_text(Kind::Cluster as u64, word.chars())
+    }
+
+    /// The clusters of a word as hashes. A word that has none, not even in lower case, has its
+    /// class instead.
+    fn clusters(&self, word: &str, lowered: &[char], class: u64) -> [u64; CLUSTER_LEVELS] {
+        if self.clusters.is_empty() {
+            return [0; CLUSTER_LEVELS];
+        }
+        let own = self.clusters.get(&Self::cluster_key(word));
+        match own.or_else(|| self.clusters.get(&hash(Kind::Cluster, lowered))) {
+            Some(clusters) => clusters.map(|cluster| combine(Kind::Cluster as u64, cluster.into())),
+            None => [class; CLUSTER_LEVELS],
+        }
     }
 
     /// The hashes, in ascending order.
@@ -121,6 +155,7 @@ impl Vocabulary {
             suffixes: [1, 2, 3].map(|length| hash(Kind::Suffix, suffix(length))),
             initial: if mark == 0 { hash(Kind::Shape, &first) } else { mark },
             mark,
+            clusters: self.clusters(word, &lowered, class),
             depth: i32::from(OPENING.contains(&word)) - i32::from(CLOSING.contains(&word)),
         }
     }

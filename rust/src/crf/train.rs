@@ -21,10 +21,12 @@ pub struct Example {
     sentence: Vec<TokenAttributes>,
     /// The items of the pruned chart, with the gold tree.
     chart: GoldChart,
+    /// The weight of its log-probability in the objective.
+    weight: f32,
 }
 
 impl Example {
-    /// A training sentence, given the attributes of its words without tags, and its pruned chart.
+    /// A training sentence of weight 1, given the attributes of its words without tags, and its pruned chart.
     pub fn new(
         model: &CrfModel,
         grammar: Arc<Grammar>,
@@ -40,7 +42,12 @@ impl Example {
             emissions.retain(|entry| symbols.binary_search(&entry.0).is_ok());
             emissions.shrink_to_fit();
         }
-        Self { grammar, sentence, chart: GoldChart { chart, words, is_gold } }
+        Self { grammar, sentence, chart: GoldChart { chart, words, is_gold }, weight: 1.0 }
+    }
+
+    /// The same sentence with another weight.
+    pub fn weighted(self, weight: f32) -> Self {
+        Self { weight, ..self }
     }
 }
 
@@ -102,8 +109,8 @@ impl Trainer {
         &self.model
     }
 
-    /// Learn from examples in the given order, and return the sum of the log-probabilities of their
-    /// gold trees, each as it was before the step of its mini-batch.
+    /// Learn from examples in the given order, and return the weighted sum of the log-probabilities
+    /// of their gold trees, each as it was before the step of its mini-batch.
     pub fn run(
         &mut self,
         order: &[usize],
@@ -116,7 +123,7 @@ impl Trainer {
             let computed: Result<Vec<(f64, Gradient)>, Cancelled> = batch
                 .par_iter()
                 .map_init(CrfPass::default, |pass, &example| {
-                    let Example { grammar, sentence, chart } = &examples[example];
+                    let Example { grammar, sentence, chart, .. } = &examples[example];
                     let GoldChart { chart, words, is_gold } = chart;
                     pass.run_tagged(grammar, model, sentence, words, chart, cancel)?;
                     Ok((pass.log_probability(is_gold), pass.gradient(model, is_gold)))
@@ -124,14 +131,15 @@ impl Trainer {
                 .collect();
             // Sequentially, so that sums do not depend on the number of threads.
             let mut touched = Vec::new();
-            for (log_probability, gradient) in computed? {
-                total += log_probability;
+            for ((log_probability, gradient), &example) in computed?.into_iter().zip(batch) {
+                let weight = self.examples[example].weight;
+                total += f64::from(weight) * log_probability;
                 for (index, derivative) in gradient {
                     let sum = &mut self.gradient[index as usize];
                     if *sum == 0.0 {
                         touched.push(index);
                     }
-                    *sum += derivative;
+                    *sum += weight * derivative;
                 }
             }
             let values = self.model.weights.values_mut();

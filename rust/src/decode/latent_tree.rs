@@ -18,8 +18,22 @@ pub fn latent_log_probability(
     // and the logarithms of the scales are summed.
     let mut stack: Vec<(SymbolId, Vec<f64>)> = Vec::new();
     let mut log_scale = 0.0;
-    for node in derivation.nodes.iter().rev() {
-        let mut vector = if node.end - node.start == 1 {
+    for (place, node) in derivation.nodes.iter().enumerate().rev() {
+        let next = derivation.nodes.get(place + 1);
+        let is_unary = next.is_some_and(|next| (next.start, next.end) == (node.start, node.end));
+        let mut vector = if is_unary {
+            let Some((child, vector)) = stack.pop() else { return f64::NEG_INFINITY };
+            let key = (child, node.symbol);
+            let rules = grammar.rules().unary();
+            match rules.binary_search_by_key(&key, |rule| (rule.child, rule.parent)) {
+                Ok(rule) => latent
+                    .unary_matrix(rule)
+                    .chunks_exact(vector.len())
+                    .map(|row| row.iter().zip(&vector).map(|(&r, v)| f64::from(r) * v).sum())
+                    .collect(),
+                Err(_) => return f64::NEG_INFINITY,
+            }
+        } else if node.end - node.start == 1 {
             let position = node.start as usize;
             let probability =
                 words[position].iter().find(|entry| entry.0 == node.symbol).map_or(0.0, |e| e.1);

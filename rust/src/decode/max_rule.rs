@@ -32,18 +32,18 @@ impl Objective for PcfgRules<'_> {
 
 impl Objective for RulePosteriors {
     fn root(&self, item: usize, _probability: f64) -> f64 {
-        self.log_item(item)
+        self.log_root(item)
     }
 
     fn emission(&self, _cell: usize, item: usize, _probability: f64) -> f64 {
-        self.log_item(item)
+        self.log_emission(item)
     }
 
     fn binary(&self, edge: &Edge) -> f64 {
         self.log_edge(edge)
     }
 
-    fn chain(&self, _items: &[usize], _log_probability: f64) -> f64 {
-        unreachable!("grammars with latent states have no unary rules")
+    fn chain(&self, items: &[usize], _log_probability: f64) -> f64 {
+        items.windows(2).map(|pair| self.log_unary(pair[0], pair[1])).sum()
     }
 }

@@ -33,7 +33,7 @@ impl NodeVectors {
             let root = bounds[1] - 1;
             let own = &mut roots[parameters.state_range(trees.symbol[root])];
             for (count, posterior) in own.iter_mut().zip(self.posteriors(root)) {
-                *count += f64::from(posterior);
+                *count += f64::from(trees.weight(root) * posterior);
             }
         }
         let rules = trees.rules.len();
@@ -126,7 +126,8 @@ impl Sums {
             let right = &vectors.inside[range(trees.right[node] as usize)];
             outer_product(left, right, &mut self.matrix);
             let parent = &vectors.outside[range(node)];
-            tensors.count(rule, vectors.scale[node], parent, &self.matrix, &mut self.partial);
+            let scale = trees.weight(node) * vectors.scale[node];
+            tensors.count(rule, scale, parent, &self.matrix, &mut self.partial);
         }
     }
 }

@@ -34,7 +34,8 @@ pub fn merge_losses(
             let merged =
                 (weight * inside[0] + (1.0 - weight) * inside[1]) * (outside[0] + outside[1]);
             // The other states of the node keep their posteriors, which sum to 1 - before.
-            losses[state] -= (1.0 - before + merged).max(f64::MIN_POSITIVE).ln();
+            let gain = (1.0 - before + merged).max(f64::MIN_POSITIVE).ln();
+            losses[state] -= f64::from(trees.weight(node)) * gain;
         }
     }
     losses

@@ -21,6 +21,8 @@ pub struct LatentTrees {
     /// The symbol of each emission.
     pub(super) emission_symbols: Vec<u32>,
     number_of_symbols: usize,
+    /// The weight of the tree of each node; empty if all weights are 1.
+    node_weights: Vec<f32>,
     /// The nodes of each rule, in order.
     rule_nodes: Vec<u32>,
     rule_offsets: Vec<usize>,
@@ -143,9 +145,32 @@ impl LatentTrees {
             rules,
             emission_symbols,
             number_of_symbols,
+            node_weights: Vec::new(),
             rule_nodes,
             rule_offsets,
         })
+    }
+
+    /// The same trees with weights: the expected counts of a tree are multiplied by its weight.
+    pub fn weighted(mut self, weights: &[f64]) -> Result<Self, TreesError> {
+        check_length("weights", weights.len(), self.number_of_trees())?;
+        if let Some(index) =
+            weights.iter().position(|weight| !(0.0..f64::INFINITY).contains(weight))
+        {
+            let value = weights[index].to_string();
+            return Err(TreesError::Value { array: "weights", index, value });
+        }
+        self.node_weights.clear();
+        for (bounds, &weight) in self.tree_offsets.windows(2).zip(weights) {
+            self.node_weights.resize(bounds[1], weight as f32);
+        }
+        Ok(self)
+    }
+
+    /// The weight of the tree of a node.
+    #[inline]
+    pub(super) fn weight(&self, node: usize) -> f32 {
+        self.node_weights.get(node).copied().unwrap_or(1.0)
     }
 
     /// The number of trees.

@@ -1,9 +1,11 @@
 //! Which preterminals emit which words and tags.
 
-use super::rules::{GrammarError, SymbolId, check_probability, check_symbol};
+use std::hash::{Hash, Hasher};
+
+use super::rules::{GrammarError, SymbolId, check_probability, check_symbol, hash_numbers};
 
 /// What is known of one position of a sentence: the id of its word, of its tag, or both.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Token {
     /// A word; the grammar chooses its tag.
     Word(u32),
@@ -80,6 +82,12 @@ impl Emissions {
             check_symbol("emission", row, symbol.0, symbols)?;
         }
         Ok(())
+    }
+
+    /// Mix everything into a hash.
+    pub(super) fn hash_into(&self, state: &mut impl Hasher) {
+        (&self.offsets, &self.symbols, &self.tags).hash(state);
+        hash_numbers(&self.probabilities, state);
     }
 
     /// The number of words and word classes.

@@ -5,6 +5,8 @@ use std::borrow::Cow;
 use super::emissions::{Emissions, Token};
 use super::rules::{GrammarError, Rules, SymbolId, check_symbol};
 use super::tensors::Tensors;
+use super::unary::UnaryClosure;
+use super::unary_matrices::UnaryMatrices;
 use crate::numeric::tensor::Tensor;
 
 /// The arrays of an L-PCFG as an estimator gives them; rules and emissions are in the order in
@@ -22,6 +24,8 @@ pub struct LatentArrays<'a> {
     pub binary_counts: Vec<u32>,
     /// The flat indices, in ascending order, of the values of each tensor that is not dense.
     pub binary_positions: Cow<'a, [u32]>,
+    /// The matrices of all unary rules, one after the other: parent by child.
+    pub unary: Vec<f32>,
     /// Emission likelihood ratios: vectors over the states of preterminals. An element is the
     /// probability of a word given the state, divided by its probability given the symbol.
     pub emission_ratios: Vec<f32>,
@@ -49,6 +53,7 @@ pub struct Latent {
     state_offsets: Vec<usize>,
     roots: Vec<f32>,
     tensors: Tensors,
+    unary: UnaryMatrices,
     emission_ratios: Vec<f32>,
     ratio_offsets: Vec<usize>,
     entry_ratios: Vec<u32>,
@@ -59,6 +64,7 @@ impl Latent {
     /// Check that all lengths and indices agree.
     pub fn new(
         rules: &Rules,
+        closure: &UnaryClosure,
         emissions: &Emissions,
         arrays: LatentArrays<'_>,
     ) -> Result<Self, GrammarError> {
@@ -74,12 +80,10 @@ impl Latent {
                 }
             }
         }
-        if !rules.unary().is_empty() {
-            return Err(GrammarError::LatentUnary);
-        }
         for (array, values) in [
             ("latent roots", &arrays.roots[..]),
             ("latent binary rules", &arrays.binary),
+            ("latent unary rules", &arrays.unary),
             ("emission likelihood ratios", &arrays.emission_ratios),
             ("tag emissions", &arrays.tag_emissions),
         ] {
@@ -92,9 +96,11 @@ impl Latent {
         let state_offsets = offsets(arrays.states.iter().map(|&states| states as usize));
         check_length("latent roots", arrays.roots.len(), state_offsets[symbols])?;
         check_length("tag emissions", arrays.tag_emissions.len(), state_offsets[symbols])?;
+        let states = |symbol: SymbolId| arrays.states[symbol.index()] as usize;
+        let unary = UnaryMatrices::new(rules, closure, states, &arrays.unary)?;
         let tensors = Tensors::new(
             rules,
-            |symbol| arrays.states[symbol.index()] as usize,
+            states,
             &arrays.binary_counts,
             &arrays.binary,
             &arrays.binary_positions,
@@ -119,6 +125,7 @@ impl Latent {
             state_offsets,
             roots: arrays.roots,
             tensors,
+            unary,
             emission_ratios: arrays.emission_ratios,
             ratio_offsets,
             entry_ratios: arrays.entry_ratios,
@@ -141,6 +148,19 @@ impl Latent {
     #[inline(always)]
     pub fn tensor(&self, rule: usize) -> Tensor<'_> {
         self.tensors.get(rule)
+    }
+
+    /// The matrix of a unary rule, by its index in [`Rules::unary`]: states of the parent in rows.
+    #[inline(always)]
+    pub fn unary_matrix(&self, rule: usize) -> &[f32] {
+        self.unary.rule(rule)
+    }
+
+    /// The matrix of all chains of unary rules between two symbols, by the number of the chain in
+    /// the [`UnaryClosure`]: states of the top symbol in rows.
+    #[inline(always)]
+    pub fn chain_matrix(&self, chain: usize) -> &[f32] {
+        self.unary.chain(chain)
     }
 
     /// The emission likelihood ratios of a token for the states of a symbol. Times its emission

@@ -12,6 +12,7 @@ mod projection;
 mod rules;
 mod tensors;
 mod unary;
+mod unary_matrices;
 
 pub use emissions::{Emissions, Token};
 pub use latent::{Latent, LatentArrays};
@@ -19,6 +20,8 @@ pub use pairs::{PairIndex, RuleOfPair, SetWord};
 pub use projection::{Projection, Uses};
 pub use rules::{BinaryRule, GrammarError, Rules, SymbolId, UnaryRule};
 pub use unary::UnaryClosure;
+
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::treebank::interner::Interner;
 
@@ -125,20 +128,23 @@ impl Grammar {
 
     /// The same grammar with latent states.
     pub fn with_latent(self, arrays: LatentArrays<'_>) -> Result<Self, GrammarError> {
-        let latent = Some(Latent::new(&self.rules, &self.emissions, arrays)?);
+        let latent = Some(Latent::new(&self.rules, &self.unary, &self.emissions, arrays)?);
         Ok(Self { latent, ..self })
     }
 
     /// Check that another grammar can be in one ensemble with this one. Both must have latent
-    /// states, the same binary rules, and the same numbers of symbols, words and tags.
+    /// states, the same rules, and the same numbers of symbols, words and tags.
     pub(crate) fn check_backbone(&self, other: &Self) -> Result<(), GrammarError> {
         let symbols = |rule: &BinaryRule| (rule.parent, rule.left, rule.right);
         let rules = self.rules.binary().iter().map(symbols);
+        let unary_symbols = |rule: &UnaryRule| (rule.parent, rule.child);
+        let unary_rules = self.rules.unary().iter().map(unary_symbols);
         let (own, others) = (&self.emissions, &other.emissions);
         let parts = [
             ("latent states", self.latent.is_some() && other.latent.is_some()),
             ("symbols", self.rules.number_of_symbols() == other.rules.number_of_symbols()),
             ("binary rules", rules.eq(other.rules.binary().iter().map(symbols))),
+            ("unary rules", unary_rules.eq(other.rules.unary().iter().map(unary_symbols))),
             ("words", own.number_of_words() == others.number_of_words()),
             ("tags", own.number_of_tags() == others.number_of_tags()),
         ];
@@ -146,6 +152,19 @@ impl Grammar {
             Some(&(part, _)) => Err(GrammarError::Backbone { part }),
             None => Ok(()),
         }
+    }
+
+    /// A hash of everything that the passes before the latent one read: rules and roots with their
+    /// probabilities, emissions, and coarse classes. It is the same within one process only.
+    pub(crate) fn backbone_hash(&self) -> u64 {
+        let mut state = DefaultHasher::new();
+        self.rules.hash_into(&mut state);
+        self.emissions.hash_into(&mut state);
+        self.projection.is_some().hash(&mut state);
+        if let Some(projection) = &self.projection {
+            projection.hash_into(&mut state);
+        }
+        state.finish()
     }
 
     /// Parameters over latent states, if there are any.

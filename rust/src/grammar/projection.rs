@@ -1,9 +1,11 @@
 //! The coarse grammar of the first pruning pass: symbols are merged into classes, and rule
 //! probabilities are averaged.
 
+use std::hash::{Hash, Hasher};
+
 use rustc_hash::FxHashMap;
 
-use super::rules::{BinaryRule, GrammarError, Rules, SymbolId, UnaryRule};
+use super::rules::{BinaryRule, GrammarError, Rules, SymbolId, UnaryRule, hash_numbers};
 use super::unary::UnaryClosure;
 
 /// The largest count of a symbol: more than any treebank has nodes, and sums of counts are exact.
@@ -94,6 +96,12 @@ impl Projection {
         let uses = Uses::new(rules, closure, &map, classes);
         let rules = Rules::from_sums(roots, binary, unary)?;
         Ok(Self { map, fraction, rules, uses })
+    }
+
+    /// Mix the classes, from which and from the grammar everything else follows, into a hash.
+    pub(super) fn hash_into(&self, state: &mut impl Hasher) {
+        self.map.hash(state);
+        hash_numbers(&self.fraction, state);
     }
 
     /// The possible parents of symbols.

@@ -1,5 +1,7 @@
 //! Symbols and weighted rules, validated.
 
+use std::hash::{Hash, Hasher};
+
 /// A symbol of a grammar. Fine and coarse grammars number their symbols separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SymbolId(pub u32);
@@ -189,9 +191,6 @@ pub enum GrammarError {
         /// The number of its vector.
         vector: u32,
     },
-    /// A grammar with unary rules has latent parameters.
-    #[error("a grammar with latent states cannot have unary rules; collapse unary chains instead")]
-    LatentUnary,
     /// Two grammars cannot be members of one ensemble.
     #[error("the grammars of an ensemble must have the same {part}")]
     Backbone {
@@ -220,6 +219,7 @@ pub struct Rules {
     binary: Vec<BinaryRule>,
     binary_order: Vec<u32>,
     unary: Vec<UnaryRule>,
+    unary_order: Vec<u32>,
 }
 
 impl Rules {
@@ -241,12 +241,24 @@ impl Rules {
         Self::from_sums(roots, binary, unary)
     }
 
+    /// Mix the rules and their probabilities into a hash.
+    pub(super) fn hash_into(&self, state: &mut impl Hasher) {
+        hash_numbers(&self.roots, state);
+        for rule in &self.binary {
+            (rule.parent, rule.left, rule.right, rule.probability.to_bits()).hash(state);
+        }
+        for rule in &self.unary {
+            (rule.parent, rule.child, rule.probability.to_bits()).hash(state);
+        }
+        (self.binary.len(), self.unary.len()).hash(state);
+    }
+
     /// As [`new`](Self::new), for sums of probabilities that were checked. The probabilities of an
     /// improper grammar may sum to more than one.
     pub(super) fn from_sums(
         roots: Vec<f64>,
         binary: Vec<BinaryRule>,
-        mut unary: Vec<UnaryRule>,
+        unary: Vec<UnaryRule>,
     ) -> Result<Self, GrammarError> {
         let symbols = roots.len();
         if symbols > MAX_SYMBOLS {
@@ -276,7 +288,12 @@ impl Rules {
         });
         let binary: Vec<BinaryRule> =
             binary_order.iter().map(|&row| binary[row as usize]).collect();
-        unary.sort_unstable_by_key(|rule| (rule.child, rule.parent));
+        let mut unary_order: Vec<u32> = (0..unary.len() as u32).collect();
+        unary_order.sort_unstable_by_key(|&row| {
+            let rule = &unary[row as usize];
+            (rule.child, rule.parent)
+        });
+        let unary: Vec<UnaryRule> = unary_order.iter().map(|&row| unary[row as usize]).collect();
         let same = |pair: &[BinaryRule]| {
             (pair[0].left, pair[0].right, pair[0].parent)
                 == (pair[1].left, pair[1].right, pair[1].parent)
@@ -289,7 +306,7 @@ impl Rules {
         if let Some(row) = unary.windows(2).position(same) {
             return Err(GrammarError::Duplicate { array: "unary rule", row });
         }
-        Ok(Self { roots, binary, binary_order, unary })
+        Ok(Self { roots, binary, binary_order, unary, unary_order })
     }
 
     /// The number of symbols.
@@ -316,6 +333,17 @@ impl Rules {
     pub fn unary(&self) -> &[UnaryRule] {
         &self.unary
     }
+
+    /// For each of [`unary`](Self::unary), its index among the rules as they were given.
+    pub fn unary_order(&self) -> &[u32] {
+        &self.unary_order
+    }
+}
+
+/// Mix numbers into a hash by their bits.
+pub(super) fn hash_numbers(numbers: &[f64], state: &mut impl Hasher) {
+    numbers.len().hash(state);
+    numbers.iter().for_each(|number| number.to_bits().hash(state));
 }
 
 pub(super) fn check_symbol(

@@ -3,9 +3,10 @@
 //! Let U be the matrix of unary probabilities, parents in rows. All chains of unary rules from `a`
 //! down to `b` together have probability N[a, b] with N = I + U + U^2 + ... (Stolcke 1995). Inside
 //! vectors are multiplied by N once per cell, and outside vectors by its transpose. Trees use the
-//! most probable chain of each pair.
+//! most probable chain of each pair. With latent states, U and N have a matrix over the states of
+//! `a` and `b` in place of each number.
 
-use std::collections::BinaryHeap;
+use std::collections::{BTreeMap, BinaryHeap};
 
 use super::rules::{GrammarError, SymbolId, UnaryRule};
 
@@ -44,9 +45,9 @@ impl UnaryClosure {
         }
         let parents = ParentsOf::new(symbols, rules);
         let mut closure = Self { offsets: vec![0], chains: Vec::new(), paths: Vec::new() };
-        let mut total = vec![0.0f64; symbols];
         for bottom in 0..symbols as u32 {
-            let reached = parents.totals(bottom, &mut total)?;
+            let probability = |rule: usize| vec![rules[rule].probability];
+            let total = parents.sum_chains(bottom, |_| 1, probability)?;
             let best = parents.best_chains(bottom);
             for (top, next) in best {
                 let start = closure.paths.len() as u32;
@@ -63,13 +64,10 @@ impl UnaryClosure {
                 }
                 closure.chains.push(Chain {
                     top: SymbolId(top),
-                    total: total[top as usize],
+                    total: total.get(&top).map_or(0.0, |sum| sum[0]),
                     best: next.log_probability,
                     path: (start, closure.paths.len() as u32),
                 });
-            }
-            for symbol in reached {
-                total[symbol as usize] = 0.0;
             }
             closure.offsets.push(closure.chains.len() as u32);
         }
@@ -85,8 +83,20 @@ impl UnaryClosure {
     /// All chains that end in `bottom`, the empty one included.
     #[inline]
     pub fn chains(&self, bottom: SymbolId) -> &[Chain] {
+        &self.chains[self.numbers(bottom)]
+    }
+
+    /// The numbers of all chains that end in `bottom`, in the same order.
+    #[inline]
+    pub fn numbers(&self, bottom: SymbolId) -> std::ops::Range<usize> {
         let row = bottom.index();
-        &self.chains[self.offsets[row] as usize..self.offsets[row + 1] as usize]
+        self.offsets[row] as usize..self.offsets[row + 1] as usize
+    }
+
+    /// A chain by its number.
+    #[inline]
+    pub fn chain(&self, number: usize) -> &Chain {
+        &self.chains[number]
     }
 
     /// The best chain between two symbols, from top to bottom, both included.
@@ -96,7 +106,7 @@ impl UnaryClosure {
 }
 
 /// Unary rules by child.
-struct ParentsOf<'a> {
+pub(super) struct ParentsOf<'a> {
     offsets: Vec<usize>,
     rules: &'a [UnaryRule],
 }
@@ -110,49 +120,56 @@ struct Step {
 
 impl<'a> ParentsOf<'a> {
     /// `rules` are sorted by child.
-    fn new(symbols: usize, rules: &'a [UnaryRule]) -> Self {
+    pub(super) fn new(symbols: usize, rules: &'a [UnaryRule]) -> Self {
         let offsets = (0..=symbols as u32)
             .map(|child| rules.partition_point(|rule| rule.child.0 < child))
             .collect();
         Self { offsets, rules }
     }
 
-    fn of(&self, child: u32) -> &'a [UnaryRule] {
-        &self.rules[self.offsets[child as usize]..self.offsets[child as usize + 1]]
+    fn numbers(&self, child: u32) -> std::ops::Range<usize> {
+        self.offsets[child as usize]..self.offsets[child as usize + 1]
     }
 
-    /// Sum the series for one bottom symbol into `total` and return the symbols reached.
-    fn totals(&self, bottom: u32, total: &mut [f64]) -> Result<Vec<u32>, GrammarError> {
-        let mut reached = vec![bottom];
-        total[bottom as usize] = 1.0;
-        let mut layer = vec![(bottom, 1.0f64)];
+    /// Sum the series for one bottom symbol: for each symbol that chains reach, the matrix of all
+    /// chains down to the bottom, states of the top in rows. `matrix` gives that of each rule, and
+    /// `states` the number of states of each symbol.
+    pub(super) fn sum_chains(
+        &self,
+        bottom: u32,
+        states: impl Fn(u32) -> usize,
+        matrix: impl Fn(usize) -> Vec<f64>,
+    ) -> Result<BTreeMap<u32, Vec<f64>>, GrammarError> {
+        let columns = states(bottom);
+        let identity = (0..columns * columns)
+            .map(|place| if place % (columns + 1) == 0 { 1.0 } else { 0.0 })
+            .collect::<Vec<f64>>();
+        let mut sums = BTreeMap::from([(bottom, identity.clone())]);
+        let mut layer = BTreeMap::from([(bottom, identity)]);
         for _ in 0..MAX_TERMS {
-            let mut next: Vec<(u32, f64)> = Vec::new();
-            for &(child, mass) in &layer {
-                for rule in self.of(child) {
-                    next.push((rule.parent.0, mass * rule.probability));
+            let mut next: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
+            for (&child, below) in &layer {
+                for number in self.numbers(child) {
+                    let parent = self.rules[number].parent.0;
+                    let term =
+                        next.entry(parent).or_insert_with(|| vec![0.0; states(parent) * columns]);
+                    add_product(term, &matrix(number), below, columns);
                 }
             }
-            next.sort_unstable_by_key(|&(symbol, _)| symbol);
-            next.dedup_by(|later, earlier| {
-                let same = later.0 == earlier.0;
-                if same {
-                    earlier.1 += later.1;
-                }
-                same
+            next.retain(|symbol, term| {
+                largest(term) > CONVERGED * sums.get(symbol).map_or(0.0, |sum| largest(sum))
             });
-            next.retain(|&(symbol, mass)| mass > CONVERGED * total[symbol as usize]);
             if next.is_empty() {
-                return Ok(reached);
+                return Ok(sums);
             }
-            if next.iter().any(|&(_, mass)| mass > MAX_MASS) {
+            if next.values().any(|term| largest(term) > MAX_MASS) {
                 break;
             }
-            for &(symbol, mass) in &next {
-                if total[symbol as usize] == 0.0 {
-                    reached.push(symbol);
+            for (&symbol, term) in &next {
+                let sum = sums.entry(symbol).or_insert_with(|| vec![0.0; term.len()]);
+                for (sum, value) in sum.iter_mut().zip(term) {
+                    *sum += value;
                 }
-                total[symbol as usize] += mass;
             }
             layer = next;
         }
@@ -170,7 +187,8 @@ impl<'a> ParentsOf<'a> {
             }
             let Candidate { log_probability, symbol, below } = candidate;
             done.push((symbol, Step { log_probability, below }));
-            for rule in self.of(symbol).iter().filter(|rule| rule.probability > 0.0) {
+            let rules = &self.rules[self.numbers(symbol)];
+            for rule in rules.iter().filter(|rule| rule.probability > 0.0) {
                 queue.push(Candidate {
                     log_probability: log_probability + rule.probability.ln(),
                     symbol: rule.parent.0,
@@ -179,6 +197,23 @@ impl<'a> ParentsOf<'a> {
             }
         }
         done
+    }
+}
+
+/// The largest absolute value of a matrix.
+fn largest(matrix: &[f64]) -> f64 {
+    matrix.iter().fold(0.0, |largest, value| value.abs().max(largest))
+}
+
+/// Add the product of two matrices, the second with this number of `columns`, to a matrix.
+fn add_product(sum: &mut [f64], left: &[f64], right: &[f64], columns: usize) {
+    let inner = right.len() / columns;
+    for (row, left) in sum.chunks_exact_mut(columns).zip(left.chunks_exact(inner)) {
+        for (&value, right) in left.iter().zip(right.chunks_exact(columns)) {
+            for (sum, &other) in row.iter_mut().zip(right) {
+                *sum += value * other;
+            }
+        }
     }
 }
 

@@ -1,5 +1,6 @@
 //! The result of parsing a sentence, with symbols replaced by the labels they write.
 
+use super::times::Times;
 use super::{Options, Parser, Workspace};
 use crate::chart::marginals::LabelMarginals;
 use crate::decode::Derivation;
@@ -66,6 +67,8 @@ pub struct Analysis {
     pub trees: Vec<WrittenTree>,
     /// Posteriors of all labelled spans that were not pruned, if wanted.
     pub marginals: Vec<Span>,
+    /// Where the time went, if wanted.
+    pub times: Times,
 }
 
 /// The difference of log-probabilities up to which a tree that is more probable than its sentence
@@ -129,7 +132,7 @@ impl Parser {
         } else {
             Vec::new()
         };
-        Analysis { status, log_probability, trees, marginals }
+        Analysis { status, log_probability, trees, marginals, times: Times::default() }
     }
 
     /// Replace symbols by the labels they write.

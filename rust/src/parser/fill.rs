@@ -6,6 +6,7 @@
 //! decoders: if the remaining items are too many for it, more of them are pruned. What is left of it is
 //! for lists of k-best trees. Memory that depends on the grammar alone is not counted.
 
+use super::times::Stopwatch;
 use super::{Decoder, Options, Parser, Workspace};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::coarse::CoarseGrammar;
@@ -56,6 +57,11 @@ fn raise(threshold: f64) -> Option<f64> {
     (raised <= HIGHEST_RAISED).then_some(raised)
 }
 
+/// Whether a symbol over the span of a cell is a node of the gold tree, if there is one.
+fn is_gold(gold: Option<&[(usize, SymbolId)]>) -> impl Fn(usize, SymbolId) -> bool {
+    move |cell, symbol| gold.is_some_and(|gold| gold.binary_search(&(cell, symbol)).is_ok())
+}
+
 impl Parser {
     /// The budget of a sentence with this number of words; none if the sentence is too long.
     pub(super) fn memory_budget(&self, words: usize, memory: usize) -> Option<MemoryBudget> {
@@ -91,18 +97,41 @@ impl Parser {
         let Some(budget) = self.memory_budget(workspace.words.len(), options.memory) else {
             return Ok(FillOutcome::TooLarge);
         };
+        let outcome = self.run_passes(options, budget, gold, workspace, cancel)?;
+        Ok(self.fit_memory(outcome, options, budget, gold, workspace))
+    }
+
+    /// Run the coarse and the PCFG pass, with higher thresholds if the charts of these passes are
+    /// too large otherwise, and prune.
+    pub(super) fn run_passes(
+        &self,
+        options: Options,
+        budget: MemoryBudget,
+        gold: Option<&[(usize, SymbolId)]>,
+        workspace: &mut Workspace,
+        cancel: &Cancel,
+    ) -> Result<FillOutcome, Cancelled> {
         let mut tightened = false;
         let mut threshold = options.coarse_threshold;
         loop {
             let mut bounds = Bounds { max_items: budget.items, ..Bounds::NONE };
             if let (Some(grammar), Some(projection)) = (&self.coarse, self.grammar().projection()) {
-                if !self.run_coarse(grammar, threshold, workspace, cancel)? {
+                let clock = Stopwatch::start(options.times);
+                let spanned = self.run_coarse(grammar, threshold, workspace, cancel)?;
+                workspace.times.coarse += clock.seconds();
+                if !spanned {
                     return Ok(FillOutcome::NotSpanned);
                 }
                 bounds.mask = Some((workspace.coarse.mask(), projection));
             }
-            let Workspace { words, pass, chart, .. } = workspace;
-            if pass.run(self.grammar(), words, bounds, options.threshold, chart, cancel)? {
+            let Workspace { words, pass, chart, times, .. } = workspace;
+            let clock = Stopwatch::start(options.times);
+            let fits = pass.run(self.grammar(), words, bounds, options.threshold, chart, cancel)?;
+            if fits {
+                chart.prune_unless(options.threshold, is_gold(gold));
+            }
+            times.pcfg += clock.seconds();
+            if fits {
                 break;
             }
             match raise(threshold) {
@@ -111,23 +140,33 @@ impl Parser {
             }
             tightened = true;
         }
-        if workspace.chart.log_probability() == f64::NEG_INFINITY {
-            return Ok(FillOutcome::NotSpanned);
-        }
+        Ok(match workspace.chart.log_probability() {
+            f64::NEG_INFINITY => FillOutcome::NotSpanned,
+            _ => FillOutcome::Spanned { tightened },
+        })
+    }
+
+    /// Prune more, until there is memory for the latent or CRF passes and for decoding.
+    pub(super) fn fit_memory(
+        &self,
+        outcome: FillOutcome,
+        options: Options,
+        budget: MemoryBudget,
+        gold: Option<&[(usize, SymbolId)]>,
+        workspace: &mut Workspace,
+    ) -> FillOutcome {
+        let FillOutcome::Spanned { mut tightened } = outcome else { return outcome };
         let mut threshold = options.threshold;
-        let keep =
-            |cell, symbol| gold.is_some_and(|gold| gold.binary_search(&(cell, symbol)).is_ok());
         let has_crf = gold.is_some() || self.crf.is_some();
-        workspace.chart.prune_unless(threshold, keep);
         loop {
             let bytes = self.decoding_bytes(options.decoder, has_crf, &workspace.chart);
             if let Some(spare) = budget.decoding.checked_sub(bytes) {
                 workspace.spare_memory = spare;
-                return Ok(FillOutcome::Spanned { tightened });
+                return FillOutcome::Spanned { tightened };
             }
-            let Some(raised) = raise(threshold) else { return Ok(FillOutcome::TooLarge) };
+            let Some(raised) = raise(threshold) else { return FillOutcome::TooLarge };
             threshold = raised;
-            workspace.chart.prune_unless(threshold, keep);
+            workspace.chart.prune_unless(threshold, is_gold(gold));
             tightened = true;
         }
     }
@@ -177,9 +216,10 @@ impl Parser {
     /// of a pruned chart.
     fn decoding_bytes(&self, decoder: Decoder, has_crf: bool, chart: &Chart) -> usize {
         let models = || self.grammars.iter().filter_map(|grammar| grammar.latent());
+        let has_unary = !self.grammar().unary().is_empty();
         let vectors = |item| {
             let states = models().map(|latent| latent.states(chart.symbol(item))).max();
-            2 * states.unwrap_or(0) * size_of::<f32>()
+            (2 + usize::from(has_unary)) * states.unwrap_or(0) * size_of::<f32>()
         };
         let items: usize = (0..chart.len()).map(|item| DECODING_BYTES + vectors(item)).sum();
         let edge_bytes = if has_crf {

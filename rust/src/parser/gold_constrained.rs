@@ -23,6 +23,8 @@ pub struct GoldTree {
     pub sentence: Vec<TokenAttributes>,
     /// The nodes of the tree.
     pub nodes: Vec<Node>,
+    /// The weight of the tree: 2 counts it twice.
+    pub weight: f32,
 }
 
 /// Why trees could not be made into training examples.
@@ -68,9 +70,11 @@ pub fn crf_examples(
     let parser = Parser::new(Arc::clone(grammar))?;
     let outcomes: Result<Vec<Result<Example, LeftOut>>, Cancelled> = trees
         .into_par_iter()
-        .map_init(Workspace::default, |workspace, GoldTree { tokens, sentence, nodes }| {
+        .map_init(Workspace::default, |workspace, tree: GoldTree| {
+            let GoldTree { tokens, sentence, nodes, weight } = tree;
             let chart = parser.gold_constrained(&tokens, &nodes, options, workspace, cancel)?;
-            Ok(chart.map(|chart| Example::new(model, Arc::clone(grammar), &sentence, chart)))
+            let example = |chart| Example::new(model, Arc::clone(grammar), &sentence, chart);
+            Ok(chart.map(|chart| example(chart).weighted(weight)))
         })
         .collect();
     let mut found = CrfExamples::default();

@@ -3,24 +3,30 @@
 //! [`Parser::analyze`] tries the fallback levels of [`Status`] in turn. `fill` runs the pruning
 //! passes within a memory budget, `members` the latent or CRF passes, and `fragments` parses what
 //! no tree spans. `parts` parses long sentences in parts, and `unfinished` gives a tree when the
-//! time of a sentence is up. Several grammars may parse as an ensemble, over one chart that the first of them
+//! time of a sentence is up. `chart_cache` keeps pruned charts for other grammars with the same
+//! backbone, and `times` measures the phases. Several grammars may parse as an ensemble, over one chart that the first of them
 //! prunes. `gold_constrained` fills the charts from which a CRF is trained.
 
 mod analysis;
 mod candidates;
+mod chart_cache;
 mod fill;
 mod fragments;
 mod gold_constrained;
 mod members;
 mod parts;
+mod times;
 mod unfinished;
 
 use analysis::cover_all_words;
 pub use analysis::{Analysis, Span, Status, WrittenTree};
 use candidates::{Wanted, maximise};
+pub use chart_cache::ChartCache;
 use fill::FillOutcome;
 use fragments::MAX_FRAGMENT_WIDTH;
 pub use gold_constrained::{CrfExamples, GoldTree, LeftOut, TrainingError, crf_examples};
+use times::Stopwatch;
+pub use times::Times;
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -88,6 +94,8 @@ pub struct Options {
     pub candidates: usize,
     /// Whether the posteriors of all labelled spans are wanted.
     pub marginals: bool,
+    /// Whether the CPU times of phases are wanted.
+    pub times: bool,
 }
 
 /// The factor by which thresholds are lowered at the second fallback level.
@@ -101,6 +109,8 @@ pub struct Parser {
     coarse: Option<CoarseGrammar>,
     crf: Option<Arc<CrfModel>>,
     filter: Option<Arc<SpanFilter>>,
+    /// The hash of the backbone, and charts that are kept.
+    charts: Option<(u64, Arc<ChartCache>)>,
 }
 
 /// A sentence, which must not be empty.
@@ -139,6 +149,7 @@ impl<'a> From<&'a [Token]> for Sentence<'a> {
 /// Memory that a thread reuses from sentence to sentence.
 #[derive(Debug, Default)]
 pub struct Workspace {
+    times: Times,
     /// Once the chart of a sentence is pruned, whether its emissions are smoothed.
     pruned_smoothed: Option<bool>,
     /// The number of bytes that the chart leaves for lists of k-best trees.
@@ -167,7 +178,7 @@ impl Parser {
     /// Prepare a grammar for parsing.
     pub fn new(grammar: Arc<Grammar>) -> Result<Self, GrammarError> {
         let coarse = grammar.projection().map(CoarseGrammar::new).transpose()?;
-        Ok(Self { grammars: vec![grammar], coarse, crf: None, filter: None })
+        Ok(Self { grammars: vec![grammar], coarse, crf: None, filter: None, charts: None })
     }
 
     /// Parse with another grammar as well, which must have the same backbone and, like all of
@@ -232,7 +243,12 @@ impl Parser {
         cancel: &Cancel,
     ) -> Result<Analysis, Cancelled> {
         let deadline = options.timeout.and_then(|timeout| Instant::now().checked_add(timeout));
-        self.analyze_part(sentence, options, workspace, &cancel.with_deadline(deadline))
+        let clock = Stopwatch::start(options.times);
+        workspace.times = Times::default();
+        let cancel = cancel.with_deadline(deadline);
+        let mut analysis = self.analyze_part(sentence, options, workspace, &cancel)?;
+        analysis.times = Times { total: clock.seconds(), ..workspace.times };
+        Ok(analysis)
     }
 
     /// Parse a sentence, or a part of one, until the deadline of `cancel`.
@@ -292,7 +308,8 @@ impl Parser {
             workspace.pruned_smoothed = None;
             self.filter_spans(sentence.tokens, options, workspace, cancel)?;
             self.grammar().emissions().lookup_all(sentence.tokens, smoothed, &mut workspace.words);
-            let status = match self.fill(options, None, workspace, cancel)? {
+            let tokens = (sentence.tokens, smoothed);
+            let status = match self.fill_sentence(tokens, options, workspace, cancel)? {
                 FillOutcome::Spanned { tightened: false } => status,
                 FillOutcome::Spanned { tightened: true } => Status::Tightened,
                 FillOutcome::NotSpanned => continue,
@@ -302,7 +319,10 @@ impl Parser {
             };
             workspace.pruned_smoothed = Some(smoothed);
             let level = (status, smoothed);
+            let clock = Stopwatch::start(options.times);
             let status = self.latent_pass(sentence, level, options, workspace, cancel)?;
+            workspace.times.latent += clock.seconds();
+            let clock = Stopwatch::start(options.times);
             let decoder = match (options.combine, options.decoder) {
                 // The trees of the members give fractions of nodes, not posteriors of rules.
                 (Combine::Trees, Decoder::MaxRule) if !workspace.mixture.members().is_empty() => {
@@ -331,7 +351,9 @@ impl Parser {
                     &mut trees,
                     workspace,
                 );
-                return Ok(self.finish(status, trees, options, workspace));
+                let analysis = self.finish(status, trees, options, workspace);
+                workspace.times.decoding += clock.seconds();
+                return Ok(analysis);
             }
         }
         let status = Status::Fragments;

@@ -1,6 +1,7 @@
 //! Sentences that are too long to be parsed as a whole: parsed in parts, joined under a root.
 
 use super::analysis::cover_all_words;
+use super::times::Times;
 use super::{Analysis, Options, Parser, Sentence, Span, Status, Workspace, WrittenTree};
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::SymbolId;
@@ -60,6 +61,7 @@ impl Parser {
             log_probability: f64::NEG_INFINITY,
             trees: vec![WrittenTree { spans, log_probability: f64::NEG_INFINITY }],
             marginals,
+            times: Times::default(),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
 use super::arrays::{Runs, check_ids, check_shape, elements, offsets_in};
@@ -11,8 +11,8 @@ use super::errors::{ArgumentError, Failure, IntoPyErr};
 use super::grammar::PyGrammar;
 use super::threads::Threads;
 use crate::crf::{
-    CrfModel, FeatureLabels, Loss, Steps, TEMPLATE_VERSION, TokenAttributes, Trainer, Vocabulary,
-    Weights,
+    CLUSTER_LEVELS, CrfModel, FeatureLabels, Loss, OLDEST_TEMPLATE_VERSION, Steps,
+    TEMPLATE_VERSION, TokenAttributes, Trainer, Vocabulary, Weights,
 };
 use crate::decode::Node;
 use crate::grammar::{Grammar, SymbolId, Token};
@@ -25,13 +25,18 @@ pub(super) struct PyCrfModel(pub(super) Arc<CrfModel>);
 #[pymethods]
 impl PyCrfModel {
     #[new]
-    #[pyo3(signature = (*, loss, prior_weight, vocabulary, kinds, label_offsets, labels, weights))]
+    #[pyo3(signature = (
+        *, loss, prior_weight, vocabulary, cluster_words, clusters, kinds, label_offsets, labels,
+        weights
+    ))]
     #[expect(clippy::too_many_arguments, reason = "one array each, all by name")]
     fn new(
         py: Python<'_>,
         loss: &str,
         prior_weight: f64,
         vocabulary: PyReadonlyArray1<'_, u64>,
+        cluster_words: PyReadonlyArray1<'_, u64>,
+        clusters: PyReadonlyArray2<'_, u16>,
         kinds: PyReadonlyArray1<'_, u32>,
         label_offsets: PyReadonlyArray1<'_, u32>,
         labels: PyReadonlyArray1<'_, u32>,
@@ -46,6 +51,9 @@ impl PyCrfModel {
             }
         };
         let vocabulary = elements("vocabulary", &vocabulary)?;
+        let cluster_words = elements("cluster_words", &cluster_words)?;
+        check_shape("clusters", clusters.shape(), &[cluster_words.len(), CLUSTER_LEVELS])?;
+        let (clusters, _) = elements("clusters", &clusters)?.as_chunks();
         let kinds = elements("kinds", &kinds)?;
         let label_offsets = elements("label_offsets", &label_offsets)?;
         let labels = elements("labels", &labels)?;
@@ -54,7 +62,8 @@ impl PyCrfModel {
             offsets_in("label_offsets", label_offsets, labels.len(), Runs::MayBeEmpty)?;
             let labels =
                 FeatureLabels::new(kinds.to_vec(), label_offsets.to_vec(), labels.to_vec())?;
-            let vocabulary = Vocabulary::from_hashes(vocabulary);
+            let vocabulary =
+                Vocabulary::from_hashes(vocabulary).with_clusters(cluster_words, clusters);
             let weights = Weights::new(weights.to_vec())?;
             let model = CrfModel { loss, prior_weight, vocabulary, labels, weights };
             Ok::<_, Failure>(Self(Arc::new(model)))
@@ -80,6 +89,18 @@ fn crf_vocabulary<'py>(
         Ok::<_, Failure>(Vocabulary::learn(words).hashes())
     })?;
     Ok(hashes.into_pyarray(py))
+}
+
+/// The hashes by which a model finds the clusters of words.
+#[pyfunction]
+fn crf_cluster_keys<'py>(
+    py: Python<'py>,
+    words: Vec<String>,
+) -> PyResult<Bound<'py, PyArray1<u64>>> {
+    let keys = enter(py, |_| {
+        Ok::<_, Failure>(words.iter().map(|word| Vocabulary::cluster_key(word)).collect::<Vec<_>>())
+    })?;
+    Ok(keys.into_pyarray(py))
 }
 
 impl IntoPyErr for TrainingError {
@@ -115,7 +136,7 @@ impl PyCrfTrainer {
     /// each token's word among `spellings`; `emissions` has its id in the lexicon of the grammar.
     #[pyo3(signature = (
         grammar, *, spellings, word_column, emissions, word_offsets, symbols, starts, ends,
-        tree_offsets, coarse_threshold, threshold, memory
+        tree_offsets, tree_weights, coarse_threshold, threshold, memory
     ))]
     #[expect(clippy::too_many_arguments, reason = "one array each, all by name")]
     fn add(
@@ -130,6 +151,7 @@ impl PyCrfTrainer {
         starts: PyReadonlyArray1<'_, i32>,
         ends: PyReadonlyArray1<'_, i32>,
         tree_offsets: PyReadonlyArray1<'_, i64>,
+        tree_weights: Option<PyReadonlyArray1<'_, f64>>,
         coarse_threshold: f64,
         threshold: f64,
         memory: usize,
@@ -142,6 +164,10 @@ impl PyCrfTrainer {
             starts: elements("starts", &starts)?,
             ends: elements("ends", &ends)?,
             tree_offsets: elements("tree_offsets", &tree_offsets)?,
+            weights: tree_weights
+                .as_ref()
+                .map(|array| elements("tree_weights", array))
+                .transpose()?,
         };
         let grammar = &grammar.0;
         let options = Options {
@@ -155,6 +181,7 @@ impl PyCrfTrainer {
             max_length: usize::MAX,
             timeout: None,
             marginals: false,
+            times: false,
         };
         enter(py, |cancel| {
             let trainer = &mut *lock(&self.trainer, cancel)?;
@@ -222,6 +249,8 @@ struct TreesIn<'a> {
     starts: &'a [i32],
     ends: &'a [i32],
     tree_offsets: &'a [i64],
+    /// The weight of each tree; 1 if there are none.
+    weights: Option<&'a [f64]>,
 }
 
 impl TreesIn<'_> {
@@ -243,11 +272,23 @@ impl TreesIn<'_> {
         check_ids("word_column", self.words, attributes.len())?;
         check_ids("emissions", self.emissions, grammar.emissions().number_of_words())?;
         check_ids("symbols", self.symbols, grammar.rules().number_of_symbols())?;
+        if let Some(weights) = self.weights {
+            check_shape(
+                "tree_weights",
+                &[weights.len()],
+                &[self.tree_offsets.len().saturating_sub(1)],
+            )?;
+            if !weights.iter().all(|weight| (0.0..f64::INFINITY).contains(weight)) {
+                let message = "tree_weights must be finite and not negative".to_owned();
+                return Err(ArgumentError::new("tree_weights", message));
+            }
+        }
         let words = offsets_in("word_offsets", self.word_offsets, tokens, Runs::NonEmpty)?;
         let trees = offsets_in("tree_offsets", self.tree_offsets, nodes, Runs::NonEmpty)?;
         let bounds = words.windows(2).zip(trees.windows(2));
         bounds
-            .map(|(words, tree)| {
+            .enumerate()
+            .map(|(number, (words, tree))| {
                 let words = words[0]..words[1];
                 let attributes = |&word: &u32| attributes[word as usize];
                 Ok(GoldTree {
@@ -260,6 +301,7 @@ impl TreesIn<'_> {
                         .map(Token::Word)
                         .collect(),
                     sentence: self.words[words].iter().map(attributes).collect(),
+                    weight: self.weights.map_or(1.0, |weights| weights[number] as f32),
                 })
             })
             .collect()
@@ -283,7 +325,10 @@ impl TreesIn<'_> {
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("crf_template_version", TEMPLATE_VERSION)?;
+    module.add("crf_oldest_template_version", OLDEST_TEMPLATE_VERSION)?;
+    module.add("crf_cluster_levels", CLUSTER_LEVELS)?;
     module.add_class::<PyCrfModel>()?;
     module.add_class::<PyCrfTrainer>()?;
+    module.add_function(wrap_pyfunction!(crf_cluster_keys, module)?)?;
     module.add_function(wrap_pyfunction!(crf_vocabulary, module)?)
 }

@@ -62,7 +62,8 @@ impl PyLatentTrees {
 impl PyLatentTrees {
     #[new]
     #[pyo3(signature = (
-        *, symbol, left, right, event, tree_offsets, rules, emission_symbols, symbols, threads
+        *, symbol, left, right, event, tree_offsets, weights, rules, emission_symbols, symbols,
+        threads
     ))]
     #[expect(clippy::too_many_arguments, reason = "one array each, all by name")]
     fn new(
@@ -72,6 +73,7 @@ impl PyLatentTrees {
         right: PyReadonlyArray1<'_, i32>,
         event: PyReadonlyArray1<'_, u32>,
         tree_offsets: PyReadonlyArray1<'_, i64>,
+        weights: Option<PyReadonlyArray1<'_, f64>>,
         rules: PyReadonlyArray2<'_, u32>,
         emission_symbols: PyReadonlyArray1<'_, u32>,
         symbols: usize,
@@ -85,6 +87,7 @@ impl PyLatentTrees {
         check_shape("rules", rules.shape(), &[rules.shape()[0], 3])?;
         let rules = elements("rules", &rules)?;
         let emission_symbols = elements("emission_symbols", &emission_symbols)?;
+        let weights = weights.as_ref().map(|array| elements("weights", array)).transpose()?;
         enter(py, |_| {
             let tree_offsets =
                 offsets_in("tree_offsets", tree_offsets, symbol.len(), Runs::MayBeEmpty)?;
@@ -95,6 +98,10 @@ impl PyLatentTrees {
                 emission_symbols.to_vec(),
                 symbols,
             )?;
+            let trees = match weights {
+                Some(weights) => trees.weighted(weights)?,
+                None => trees,
+            };
             Ok::<_, Failure>(Self { trees, threads: Threads::new(threads) })
         })
     }

@@ -124,6 +124,7 @@ struct LatentIn<'py> {
     binary: PyReadonlyArray1<'py, f32>,
     binary_counts: PyReadonlyArray1<'py, u32>,
     binary_positions: PyReadonlyArray1<'py, u32>,
+    unary: PyReadonlyArray1<'py, f32>,
     emission_ratios: PyReadonlyArray1<'py, f32>,
     ratio_symbols: PyReadonlyArray1<'py, u32>,
     entry_ratios: PyReadonlyArray1<'py, u32>,
@@ -140,6 +141,7 @@ impl LatentIn<'_> {
         let binary = elements("binary", &self.binary)?;
         let binary_counts = elements("binary_counts", &self.binary_counts)?;
         let binary_positions = elements("binary_positions", &self.binary_positions)?;
+        let unary = elements("unary", &self.unary)?;
         let emission_ratios = elements("emission_ratios", &self.emission_ratios)?;
         let ratio_symbols = elements("ratio_symbols", &self.ratio_symbols)?;
         let entry_ratios = elements("entry_ratios", &self.entry_ratios)?;
@@ -150,6 +152,7 @@ impl LatentIn<'_> {
             binary: binary.into(),
             binary_counts: binary_counts.to_vec(),
             binary_positions: binary_positions.into(),
+            unary: unary.to_vec(),
             emission_ratios: emission_ratios.to_vec(),
             ratio_symbols: ratio_symbols.to_vec(),
             entry_ratios: entry_ratios.to_vec(),

@@ -16,10 +16,37 @@ use super::span_filter::PySpanFilter;
 use super::threads::Threads;
 use crate::crf::{CrfModel, TokenAttributes};
 use crate::grammar::Token;
-use crate::parser::{Analysis, Combine, Decoder, Options, Parser, Sentence, Span};
+use crate::parser::{
+    Analysis, ChartCache, Combine, Decoder, Options, Parser, Sentence, Span, Times,
+};
 
 /// The tag id of a word without a given tag.
 const NO_TAG: u32 = u32::MAX;
+
+/// Pruned charts that parsers with the same backbone share.
+#[pyclass(name = "ChartCache", module = "lpcfg._core", frozen)]
+struct PyChartCache(Arc<ChartCache>);
+
+#[pymethods]
+impl PyChartCache {
+    /// A cache that keeps charts of up to `memory` bytes in sum.
+    #[new]
+    #[pyo3(signature = (*, memory))]
+    fn new(memory: usize) -> Self {
+        Self(Arc::new(ChartCache::new(memory)))
+    }
+
+    /// The number of charts.
+    fn __len__(&self) -> usize {
+        self.0.len()
+    }
+
+    /// The approximate number of bytes of all charts.
+    #[getter]
+    fn bytes(&self) -> usize {
+        self.0.bytes()
+    }
+}
 
 /// Grammars with threads to work on.
 #[pyclass(name = "Parser", module = "lpcfg._core", frozen)]
@@ -32,7 +59,7 @@ struct PyParser {
 #[pymethods]
 impl PyParser {
     #[new]
-    #[pyo3(signature = (grammar, others, *, threads, crf=None, span_filter=None))]
+    #[pyo3(signature = (grammar, others, *, threads, crf=None, span_filter=None, charts=None))]
     fn new(
         py: Python<'_>,
         grammar: &PyGrammar,
@@ -40,7 +67,9 @@ impl PyParser {
         threads: usize,
         crf: Option<&PyCrfModel>,
         span_filter: Option<&PySpanFilter>,
+        charts: Option<&PyChartCache>,
     ) -> PyResult<Self> {
+        let charts = charts.map(|cache| Arc::clone(&cache.0));
         let grammar = Arc::clone(&grammar.0);
         let others: Vec<_> = others.iter().map(|other| Arc::clone(&other.0)).collect();
         let crf = crf.map(|model| Arc::clone(&model.0));
@@ -49,6 +78,7 @@ impl PyParser {
             let parser = others.into_iter().try_fold(Parser::new(grammar)?, Parser::with)?;
             let parser = crf.iter().cloned().try_fold(parser, Parser::with_crf)?;
             let parser = filter.into_iter().try_fold(parser, Parser::with_span_filter)?;
+            let parser = charts.into_iter().fold(parser, Parser::with_charts);
             Ok::<_, Failure>(Self { parser, crf, threads: Threads::new(threads) })
         })
     }
@@ -60,7 +90,7 @@ impl PyParser {
     /// dictionary of arrays, which `lpcfg.parsing.parser` reads.
     #[pyo3(signature = (
         offsets, words, tags, *, breaks, decoder, combine, coarse_threshold, threshold, span_recall,
-        memory, max_length, timeout, candidates, marginals, spellings=None
+        memory, max_length, timeout, candidates, marginals, times, spellings=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "options by name")]
     fn analyze<'py>(
@@ -80,6 +110,7 @@ impl PyParser {
         timeout: Option<f64>,
         candidates: usize,
         marginals: bool,
+        times: bool,
         spellings: Option<Vec<String>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let options = Options {
@@ -93,6 +124,7 @@ impl PyParser {
             timeout: timeout.map(duration).transpose()?,
             candidates,
             marginals,
+            times,
         };
         let offsets = elements("offsets", &offsets)?;
         let words = words.as_ref().map(|array| elements("words", array)).transpose()?;
@@ -239,6 +271,8 @@ struct Columns {
     tree_log_probabilities: Vec<f64>,
     spans: SpanColumns,
     marginals: SpanColumns,
+    /// The sum over all sentences.
+    times: Times,
 }
 
 impl Columns {
@@ -251,6 +285,7 @@ impl Columns {
             tree_log_probabilities: Vec::new(),
             spans: starting(),
             marginals: starting(),
+            times: analyses.iter().map(|analysis| analysis.times).sum(),
         };
         for analysis in analyses {
             columns.statuses.push(analysis.status as u8);
@@ -272,6 +307,9 @@ impl Columns {
         dict.set_item("tree_offsets", self.tree_offsets.into_pyarray(py))?;
         let tree_log_probabilities = self.tree_log_probabilities.into_pyarray(py);
         dict.set_item("tree_log_probabilities", tree_log_probabilities)?;
+        let Times { coarse, pcfg, latent, decoding, total, reused } = self.times;
+        let times = vec![coarse, pcfg, latent, decoding, total, reused];
+        dict.set_item("times", times.into_pyarray(py))?;
         self.spans.add_to(&dict, "span")?;
         self.marginals.add_to(&dict, "marginal")?;
         Ok(dict)
@@ -279,5 +317,6 @@ impl Columns {
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<PyChartCache>()?;
     module.add_class::<PyParser>()
 }

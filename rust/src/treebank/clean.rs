@@ -24,6 +24,8 @@ pub enum FunctionTags {
 pub struct CleanOptions {
     /// Cut function tags and indices: `NP-SBJ-1` and `NP=2` become `NP`.
     pub function_tags: FunctionTags,
+    /// The characters of which the first one in a label starts its function tags.
+    pub separators: String,
     /// Remove traces (`-NONE-`), and phrases that are empty without them.
     pub remove_empty: bool,
     /// Merge a node with its only child if they have the same label.
@@ -37,6 +39,7 @@ impl Default for CleanOptions {
     fn default() -> Self {
         Self {
             function_tags: FunctionTags::Phrases,
+            separators: "-=".to_owned(),
             remove_empty: true,
             merge_repeated: true,
             root_label: Some("ROOT".to_owned()),
@@ -54,19 +57,20 @@ pub fn clean(forest: &Forest, options: &CleanOptions) -> Forest {
     cleaner.cleaned
 }
 
-/// A label without its function tags: the part before the first `-` or `=`.
+/// A label without its function tags: the part before the first of the separators.
 ///
 /// In a label that starts with a hyphen, such as `-LRB-`, the second hyphen belongs to the label.
 ///
 /// ```
 /// use lpcfg_core::treebank::clean::strip_function_tags;
 ///
-/// assert_eq!(strip_function_tags("NP-SBJ-1"), "NP");
-/// assert_eq!(strip_function_tags("NP=2"), "NP");
-/// assert_eq!(strip_function_tags("-LRB-"), "-LRB-");
-/// assert_eq!(strip_function_tags("-LRB--1"), "-LRB-");
+/// assert_eq!(strip_function_tags("NP-SBJ-1", "-="), "NP");
+/// assert_eq!(strip_function_tags("NP=2", "-="), "NP");
+/// assert_eq!(strip_function_tags("NP;*SBJ*", "-;"), "NP");
+/// assert_eq!(strip_function_tags("-LRB-", "-="), "-LRB-");
+/// assert_eq!(strip_function_tags("-LRB--1", "-="), "-LRB-");
 /// ```
-pub fn strip_function_tags(label: &str) -> &str {
+pub fn strip_function_tags<'a>(label: &'a str, separators: &str) -> &'a str {
     let name_start = match label.strip_prefix('-') {
         Some(rest) => match rest.find('-') {
             Some(second) => second + 2,
@@ -74,7 +78,7 @@ pub fn strip_function_tags(label: &str) -> &str {
         },
         None => label.chars().next().map_or(0, char::len_utf8),
     };
-    match label[name_start..].find(['-', '=']) {
+    match label[name_start..].find(|character| separators.contains(character)) {
         Some(end) => &label[..name_start + end],
         None => label,
     }
@@ -99,8 +103,10 @@ impl<'a> Cleaner<'a> {
         let mut cleaned = Forest::with_names_of(forest);
         let names = forest.label_names();
         let unchanged: Vec<u32> = (0..names.len() as u32).collect();
-        let stripped: Vec<u32> =
-            names.iter().map(|name| cleaned.intern_label(strip_function_tags(name))).collect();
+        let stripped: Vec<u32> = names
+            .iter()
+            .map(|name| cleaned.intern_label(strip_function_tags(name, &options.separators)))
+            .collect();
         let (phrase_labels, tags) = match options.function_tags {
             FunctionTags::Keep => (unchanged.clone(), unchanged),
             FunctionTags::Phrases => (stripped, unchanged),
@@ -211,6 +217,7 @@ mod tests {
             remove_empty: false,
             merge_repeated: false,
             root_label: None,
+            ..CleanOptions::default()
         }
     }
 
@@ -230,6 +237,13 @@ mod tests {
     }
 
     #[test]
+    fn other_separators_start_function_tags_too() {
+        let options = CleanOptions { separators: ";|".to_owned(), ..CleanOptions::default() };
+        let text = "(IP-MAT (PP;*SBJ* (NP|x (N;a rain))))";
+        assert_eq!(cleaned(text, &options), "(ROOT (IP-MAT (PP (NP (N;a rain)))))");
+    }
+
+    #[test]
     fn labels_of_one_character_or_odd_ones_survive() {
         for (label, expected) in [
             ("-", "-"),
@@ -240,7 +254,7 @@ mod tests {
             ("", ""),
             ("-a=b", "-a=b"),
         ] {
-            assert_eq!(strip_function_tags(label), expected);
+            assert_eq!(strip_function_tags(label, "-="), expected);
         }
     }
 

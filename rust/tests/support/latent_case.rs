@@ -22,8 +22,8 @@ pub struct LatentCase {
 const RATIO_VECTORS: usize = 2;
 
 /// Grammars with parameters from `lowest` up to one, zeros among them.
-pub fn latent_case(lowest: f32) -> impl Strategy<Value = LatentCase> {
-    case(false).prop_flat_map(move |case| latent_states(case, lowest))
+pub fn latent_case(lowest: f32, with_unary: bool) -> impl Strategy<Value = LatentCase> {
+    case(with_unary).prop_flat_map(move |case| latent_states(case, lowest))
 }
 
 /// Latent states for a given backbone.
@@ -33,6 +33,11 @@ pub fn latent_states(case: Case, lowest: f32) -> impl Strategy<Value = LatentCas
         let of = |symbol: u32| states[symbol as usize] as usize;
         let vectors: usize = states.iter().map(|&m| m as usize).sum();
         let sizes: Vec<usize> = case.binary.iter().map(|r| of(r.0) * of(r.1) * of(r.2)).collect();
+        let may_be_root: Vec<bool> = (0..case.symbols)
+            .flat_map(|symbol| vec![case.roots[symbol as usize] > 0.0; of(symbol)])
+            .collect();
+        let unary_sizes = case.unary.iter().map(|rule| of(rule.0) * of(rule.1));
+        let unary_size: usize = unary_sizes.sum();
         let entries = case.emissions.iter().flatten().count();
         let values = move |count| proptest::collection::vec(lowest..1.0f32, count);
         // Half of the values are zero, so that a sparse tensor has holes.
@@ -41,31 +46,40 @@ pub fn latent_states(case: Case, lowest: f32) -> impl Strategy<Value = LatentCas
             sizes.iter().sum::<usize>(),
         );
         let chosen = proptest::collection::vec(0..RATIO_VECTORS as u32, entries);
+        let rules = (holes, values(unary_size));
         let arrays =
-            (values(vectors), holes, values(RATIO_VECTORS * vectors), chosen, values(vectors));
+            (values(vectors), rules, values(RATIO_VECTORS * vectors), chosen, values(vectors));
         (arrays, any::<bool>()).prop_map(
-            move |((roots, binary, emission_ratios, chosen, tag_emissions), sparse)| LatentCase {
-                case: case.clone(),
-                sparse,
-                arrays: LatentArrays {
-                    states: states.clone(),
-                    roots,
-                    binary: binary.into(),
-                    binary_counts: sizes.iter().map(|&size| size as u32).collect(),
-                    binary_positions: vec![].into(),
-                    emission_ratios,
-                    ratio_symbols: (0..case.symbols)
-                        .flat_map(|symbol| [symbol; RATIO_VECTORS])
-                        .collect(),
-                    entry_ratios: case
-                        .emissions
-                        .iter()
-                        .flatten()
-                        .zip(&chosen)
-                        .map(|(entry, chosen)| entry.0 * RATIO_VECTORS as u32 + chosen)
-                        .collect(),
-                    tag_emissions,
-                },
+            move |((roots, (binary, unary), emission_ratios, chosen, tag_emissions), sparse)| {
+                LatentCase {
+                    case: case.clone(),
+                    sparse,
+                    arrays: LatentArrays {
+                        states: states.clone(),
+                        // A symbol that is never a root may still be below one.
+                        roots: roots
+                            .into_iter()
+                            .zip(&may_be_root)
+                            .map(|(root, &may)| if may { root } else { 0.0 })
+                            .collect(),
+                        binary: binary.into(),
+                        binary_counts: sizes.iter().map(|&size| size as u32).collect(),
+                        binary_positions: vec![].into(),
+                        unary,
+                        emission_ratios,
+                        ratio_symbols: (0..case.symbols)
+                            .flat_map(|symbol| [symbol; RATIO_VECTORS])
+                            .collect(),
+                        entry_ratios: case
+                            .emissions
+                            .iter()
+                            .flatten()
+                            .zip(&chosen)
+                            .map(|(entry, chosen)| entry.0 * RATIO_VECTORS as u32 + chosen)
+                            .collect(),
+                        tag_emissions,
+                    },
+                }
             },
         )
     })
@@ -118,6 +132,13 @@ impl LatentCase {
         &self.arrays.binary[from as usize..][..sizes[place.unwrap()] as usize]
     }
 
+    fn unary_matrix(&self, parent: u32, child: u32) -> &[f32] {
+        let size = |rule: &(u32, u32, f64)| self.states(rule.0) * self.states(rule.1);
+        let place = self.case.unary.iter().position(|r| (r.0, r.1) == (parent, child)).unwrap();
+        let from: usize = self.case.unary[..place].iter().map(size).sum();
+        &self.arrays.unary[from..][..size(&self.case.unary[place])]
+    }
+
     fn emission(&self, word: u32, symbol: u32) -> Vec<f64> {
         let before = self.case.emissions[..word as usize].iter().flatten().count();
         let own = &self.case.emissions[word as usize];
@@ -152,6 +173,15 @@ impl LatentCase {
     /// The vector of the first of some nodes in pre-order, and how many nodes it takes up.
     fn vector(&self, nodes: &[(u32, usize, usize)]) -> (Vec<f64>, usize) {
         let (symbol, start, end) = nodes[0];
+        if let Some(&(child, from, to)) = nodes.get(1)
+            && (from, to) == (start, end)
+        {
+            let (below, count) = self.vector(&nodes[1..]);
+            let rows = self.unary_matrix(symbol, child).chunks_exact(below.len());
+            let product =
+                |row: &[f32]| row.iter().zip(&below).map(|(&r, b)| f64::from(r) * b).sum();
+            return (rows.map(product).collect(), 1 + count);
+        }
         if end - start == 1 {
             return (self.emission(self.case.sentence[start], symbol), 1);
         }

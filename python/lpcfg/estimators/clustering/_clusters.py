@@ -13,8 +13,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from lpcfg._columns import Weights, sum_weights
+from lpcfg._k_means import k_means, squared_distances
 from lpcfg._threads import one_thread
-from lpcfg.estimators.clustering._k_means import k_means, squared_distances
 from lpcfg.estimators.features.node_projections import NodeProjections, nodes_by_symbol
 
 __all__ = ["NodeClusters", "cluster_nodes"]
@@ -39,6 +40,7 @@ def cluster_nodes(
     *,
     restarts: int = 1,
     variance_scale: float = 0.0,
+    weights: Weights = None,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> NodeClusters:
     """Cluster the nodes of each symbol by k-means; clusters are numbered by size, largest first.
@@ -52,9 +54,10 @@ def cluster_nodes(
     a mixture of spherical Gaussians with a common variance: this number times the mean squared
     distance of the points from their centres per dimension. A node has up to four clusters: the
     most probable one, and others whose responsibilities are at least 0.05.
+    ``weights``: the weight of each node (default 1).
 
     >>> rows = np.array([[0], [0], [9], [9.5], [9]], dtype=np.float32)
-    >>> projections = NodeProjections(rows, rows, np.ones((1, 1)), np.ones(1))
+    >>> projections = NodeProjections(rows, rows, np.ones((1, 1)), *np.ones((2, 1)))
     >>> cluster_nodes(np.zeros(5, int), projections, np.array([2]), np.random.default_rng(0))
     NodeClusters(cluster=array([[1, 1, 0, 0, 0]]),
                  responsibility=array([[1., 1., 1., 1., 1.]]))
@@ -77,6 +80,7 @@ def cluster_nodes(
                 np.random.default_rng(seeds[chosen]),
                 restarts,
                 variance_scale,
+                None if weights is None else weights[columns],
             )
             rows = slice(best.shape[1])
             cluster[rows, columns] = best.T
@@ -96,16 +100,18 @@ def _cluster_points(
     generator: np.random.Generator,
     restarts: int,
     variance_scale: float,
+    weights: Weights,
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """The most probable clusters of each point, and their responsibilities."""
     # Many nodes have the same features: distinct points are clustered, weighted by their counts.
-    distinct, row, weight = _distinct_points(points)
+    distinct, row = _distinct_points(points)
+    weight = sum_weights(row, weights)
     centres = k_means(distinct, weight, min(clusters, len(distinct)), generator, restarts)
     squares = squared_distances(distinct, centres)
     closest = squares.argmin(axis=1)
     inertia = weight @ squares[np.arange(len(squares)), closest]
     posterior = np.eye(len(centres))[closest]
-    variance = variance_scale * inertia / points.size
+    variance = variance_scale * inertia / (weight.sum() * points.shape[1])
     if variance > 0:
         # The prior of a cluster that k-means left empty is zero.
         with np.errstate(divide="ignore"):
@@ -124,14 +130,12 @@ def _cluster_points(
 
 def _distinct_points(
     points: NDArray[np.float32],
-) -> tuple[NDArray[np.float32], NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct rows, the index of each row among them, and their counts."""
+) -> tuple[NDArray[np.float32], NDArray[np.int64]]:
+    """The distinct rows, and the index of each row among them."""
     # Sorting a 64-bit hash per row is many times faster than sorting rows. A collision is very
     # improbable, and would only move a point. Adding zero turns negative zeros into zeros.
     bits = np.ascontiguousarray(points + np.float32(0)).view(np.uint32).astype(np.uint64)
     factors = np.random.default_rng(0).integers(2**63, size=bits.shape[1], dtype=np.uint64)
     keys = bits @ (2 * factors + 1)
-    _, first, row, count = np.unique(
-        keys, return_index=True, return_inverse=True, return_counts=True
-    )
-    return points[first], row, count
+    _, first, row = np.unique(keys, return_index=True, return_inverse=True)
+    return points[first], row

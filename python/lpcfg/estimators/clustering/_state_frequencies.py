@@ -19,7 +19,7 @@ from collections.abc import Iterator
 import numpy as np
 from numpy.typing import NDArray
 
-from lpcfg._columns import distinct_rows, offsets
+from lpcfg._columns import distinct_rows, offsets, sum_weights
 from lpcfg.estimators.clustering._clusters import NodeClusters
 from lpcfg.estimators.features.emission_ratios import EmissionLikelihoodRatios, EmissionParameters
 from lpcfg.estimators.features.lexical_rules import LexicalRules
@@ -77,6 +77,9 @@ class StateFrequencies:
         self._node = np.append(node, backing_off)
         self._node_state = np.append(self.state[choice, node], np.zeros_like(backing_off))
         self._node_count = np.append(self.responsibility[choice, node], np.ones(len(backing_off)))
+        self._weights = treebank.node_weights()
+        if self._weights is not None:
+            self._node_count *= self._weights[self._node]
         index = offsets(self.states)[treebank.symbol[self._node]] + self._node_state
         #: The count of each state; the states of all symbols are concatenated.
         self.counts = np.bincount(index, self._node_count, minlength=int(self.states.sum()))
@@ -153,12 +156,14 @@ class StateFrequencies:
     def _roots(self) -> NDArray[np.float32]:
         roots = np.flatnonzero(self.treebank.parent < 0)
         symbol = self.treebank.symbol[roots]
-        weight = interpolation(np.bincount(symbol)[symbol], self.smoothing)
+        counts = np.ones(len(roots)) if self._weights is None else self._weights[roots]
+        weight = interpolation(sum_weights(symbol, counts)[symbol], self.smoothing)
         begins = offsets(self.states)[symbol]
         sums = np.zeros(len(self.counts))
         for state, value in self._child_states(roots, weight):
-            sums += np.bincount(begins + state, value, minlength=len(sums))
-        return (sums / len(roots)).astype(np.float32)
+            sums += np.bincount(begins + state, value * counts, minlength=len(sums))
+        probabilities: NDArray[np.float32] = (sums / counts.sum()).astype(np.float32)
+        return probabilities
 
     def _emissions(self, word_smoothing: float, class_smoothing: float) -> EmissionParameters:
         bank = self.treebank
@@ -167,8 +172,9 @@ class StateFrequencies:
         node, state = self._node[leaf], self._node_state[leaf]
         vectors = np.zeros((int(leaves.sum()), int(self.states.max())), dtype=np.float32)
         # P(state | node) / P(state | symbol).
-        size = np.bincount(bank.symbol)[bank.symbol[node]]
-        vectors[(np.cumsum(leaves) - 1)[node], state] = size * self._frequency[leaf]
+        size = sum_weights(bank.symbol, self._weights)[bank.symbol[node]]
+        own = 1.0 if self._weights is None else self._weights[node]
+        vectors[(np.cumsum(leaves) - 1)[node], state] = size * self._frequency[leaf] / own
         ratios = EmissionLikelihoodRatios(self.words, vectors, np.ones(vectors.shape[1]))
         return ratios.emission_parameters(
             self.states, word_smoothing, class_smoothing, normalise=True

@@ -122,6 +122,7 @@ class ClusteringEstimator(ProjectingEstimator):
             generator,
             restarts=self.restarts,
             variance_scale=self.variance_scale,
+            weights=projected.treebank.node_weights(),
             progress=self.progress,
         )
         frequencies = StateFrequencies(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from os import PathLike
 from typing import get_args
 
 import numpy as np
 
 from lpcfg import _core
+from lpcfg._columns import sum_weights
 from lpcfg._threads import thread_count
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.common_parameters import (
@@ -26,10 +28,16 @@ from lpcfg.grammar.crf_weights import CRFWeights, Loss
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import refuse_unary_rules
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.lexicon.word_clusters import WordClusters, loaded_clusters
 from lpcfg.parsing.options import MEMORY, Pruning, checked_pruning
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["CRFEstimator", "TrainingWarning"]
+
+
+def _clusters_record(clusters: WordClusters | str | PathLike[str] | None) -> object:
+    found = loaded_clusters(clusters)
+    return None if found is None else found.provenance()
 
 
 class TrainingWarning(UserWarning):
@@ -108,6 +116,17 @@ class CRFEstimator(Estimator):
     batch_size: int = field(
         default=32, metadata=parameter(Interval(int, 1), "the number of trees of a gradient step")
     )
+    word_clusters: WordClusters | str | PathLike[str] | None = field(
+        default=None,
+        metadata=parameter(
+            Instance(WordClusters, str, PathLike, None),
+            "clusters of words that lpcfg words train has learnt from text, or their file; "
+            "features of the clusters of words are added, which helps with words that the "
+            "trees lack",
+            metavar="FILE",
+            provenance=_clusters_record,
+        ),
+    )
     bits: int = field(
         default=22,
         metadata=parameter(
@@ -152,13 +171,20 @@ class CRFEstimator(Estimator):
         prune = checked_pruning(self.prune)
         backbone = PCFGEstimator(lexicon=self.lexicon).estimate(treebank)
         refuse_unary_rules(backbone.unary_rules, "features of spans")
-        uses = np.bincount(treebank.word[treebank.word >= 0], minlength=len(treebank.words))
+        leaves = np.flatnonzero(treebank.word >= 0)
+        weights_of_leaves = treebank.node_weights(leaves)
+        uses = np.rint(
+            sum_weights(treebank.word[leaves], weights_of_leaves, len(treebank.words))
+        ).astype(np.int64)
         vocabulary = _core.crf_vocabulary(list(treebank.words), uses.astype(np.uint32))
         weights = np.zeros(1 << self.bits, dtype=np.float32)
         prior_weight = self.prior_weight if self.loss == "crf" else 0.0
         start = CRFWeights(self.loss, prior_weight, vocabulary, weights)
+        clusters = loaded_clusters(self.word_clusters)
+        if clusters is not None:
+            keys = _core.crf_cluster_keys(list(clusters.words_))
+            start = replace(start, cluster_words=keys, clusters=clusters.clusters_)
         trainer = _core.CRFTrainer(start.core(treebank.symbols), thread_count(self.n_jobs))
-        leaves = np.flatnonzero(treebank.word >= 0)
         self.too_large_ = trainer.add(
             backbone.core,
             spellings=list(treebank.words),
@@ -169,6 +195,7 @@ class CRFEstimator(Estimator):
             starts=treebank.start,
             ends=treebank.end,
             tree_offsets=treebank.tree_offsets,
+            tree_weights=treebank.weights,
             coarse_threshold=prune.coarse,
             threshold=prune.fine,
             memory=self.memory,

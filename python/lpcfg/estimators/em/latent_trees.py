@@ -9,7 +9,7 @@ import scipy
 from numpy.typing import NDArray
 
 from lpcfg import _core
-from lpcfg._columns import offsets
+from lpcfg._columns import offsets, sum_weights
 from lpcfg._threads import thread_count
 from lpcfg.errors import GrammarError
 from lpcfg.estimators.em.smoothing import Smoothing, smooth_rules
@@ -33,7 +33,7 @@ _NEGLIGIBLE = 1e-9
 class Expectations:
     """The result of an E-step.
 
-    ``log_probabilities``: of each tree.
+    ``log_probabilities``: of each tree, times its weight.
     ``roots``, ``binary``: expected counts, in the layout of :class:`.StateParameters`.
     ``leaves``: the posterior state probabilities of each preterminal node, as rows.
     """
@@ -94,19 +94,25 @@ class LatentTrees:
             lexical_rules = lexical_rules.restricted_to((np.cumsum(leaf) - 1)[nodes[leaf[nodes]]])
             treebank, rule = treebank.subset(chosen), rule[nodes]
         self.lexical_rules = lexical_rules
+        self._weights = treebank.weights
         inner, size = treebank.left >= 0, len(treebank.symbols)
-        leaves = treebank.symbol[~inner]
+        leaves, leaf_weights = treebank.symbol[~inner], treebank.node_weights(~inner)
+        if leaf_weights is None:
+            leaf_weights = np.ones(len(leaves))
         self._leaf_symbols = scipy.sparse.csr_array(
-            (np.ones(len(leaves)), (leaves, np.arange(len(leaves)))),
+            (leaf_weights, (leaves, np.arange(len(leaves)))),
             shape=(size, len(leaves)),
         )
-        self._rule_counts = np.bincount(rule[inner], minlength=len(backbone.binary_rules))
+        self._rule_counts = sum_weights(
+            rule[inner], treebank.node_weights(inner), len(backbone.binary_rules)
+        )
         self._core = _core.LatentTrees(
             symbol=treebank.symbol,
             left=treebank.left,
             right=treebank.right,
             event=rule,
             tree_offsets=treebank.tree_offsets,
+            weights=treebank.weights,
             rules=np.ascontiguousarray(backbone.binary_rules),
             emission_symbols=lexical_rules.symbols.astype(np.uint32),
             symbols=size,
@@ -171,7 +177,10 @@ class LatentTrees:
         >>> trees.expect(trees.one_state()).leaves
         array([[1.]], dtype=float32)
         """
-        return Expectations(**self._core.expect(self._arrays(parameters)))
+        expected = self._core.expect(self._arrays(parameters))
+        if self._weights is not None:
+            expected["log_probabilities"] *= self._weights
+        return Expectations(**expected)
 
     def posteriors(self, parameters: StateParameters) -> Floats:
         """The posterior state probabilities of all nodes, concatenated.

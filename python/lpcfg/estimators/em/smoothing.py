@@ -86,7 +86,7 @@ SMOOTHING = parameter(
 def smooth_rules(
     parameters: StateParameters,
     rules: NDArray[np.integer],
-    counts: NDArray[np.integer],
+    counts: NDArray[np.number],
     probabilities: NDArray[np.float64],
     smoothing: float,
 ) -> Floats:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lpcfg._columns import offsets
+from lpcfg._columns import offsets, sum_weights
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.common_parameters import (
     LEXICON,
@@ -126,7 +126,7 @@ class SplitMergeEstimator(Estimator):
         generator = np.random.default_rng(self.random_state)
         backbone = PCFGEstimator(lexicon=self.lexicon).estimate(treebank)
         trees = LatentTrees(treebank, backbone, self.smoothing, n_jobs=self.n_jobs)
-        counts = np.bincount(treebank.symbol, minlength=len(treebank.symbols))
+        counts = sum_weights(treebank.symbol, treebank.node_weights(), len(treebank.symbols))
         # Roots of trees have no context that could distinguish their states.
         splits = (counts >= self.min_count) & (backbone.roots == 0)
         parameters = trees.one_state()

@@ -13,14 +13,20 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from lpcfg._columns import Weights, mean_rows
+
 __all__ = ["TruncatedSVD", "decompose_cross_covariance"]
 
 # If one side has at most this number of columns, a dense decomposition is exact and as fast.
 _MAX_DENSE = 64
 
-# Parameters of the randomised subspace iteration (Halko, Martinsson & Tropp 2011).
-_OVERSAMPLING = 8
-_ITERATIONS = 3
+# The columns of a block of the Lanczos iteration: wide enough for products at full speed. Wider
+# blocks need more products in all.
+_BLOCK = 8
+
+# The iteration ends when the residual of each singular triple, |A' A v - s^2 v|, is at most this
+# fraction of s^2.
+_TOLERANCE = 1e-4
 
 # Singular values below this fraction of the largest are lost in a Gram matrix.
 _ROUNDING = 1e-6
@@ -32,12 +38,14 @@ class TruncatedSVD(NamedTuple):
     """Singular vectors (columns of ``inside`` and ``outside``) and values, in descending order.
 
     ``scale``: an estimate of the largest singular value of the matrix before centring.
+    ``noise``: the largest singular value to expect if the two sides were independent.
     """
 
     inside: Floats
     values: Floats
     outside: Floats
     scale: float
+    noise: float
 
     def rank(self, tolerance: float) -> int:
         """The number of singular values above a fraction of the scale.
@@ -53,8 +61,11 @@ def decompose_cross_covariance(
     outside: scipy.sparse.csr_array,
     rank: int,
     generator: np.random.Generator,
+    weights: Weights = None,
 ) -> TruncatedSVD:
     """The largest singular values of inside' outside / n, columns centred, with their vectors.
+
+    ``weights``: the weight of each row (default 1); n is their sum.
 
     The product is formed only if it is small. Signs are chosen so that the largest entry of each
     left singular vector is positive.
@@ -64,57 +75,120 @@ def decompose_cross_covariance(
     >>> result.values.round(3), result.inside.shape
     (array([0.5]), (2, 1))
     """
-    forwards, backwards = _product(inside, outside), _product(outside, inside)
+    forwards, backwards = _product(inside, outside, weights), _product(outside, inside, weights)
     if outside.shape[1] <= _MAX_DENSE:
         left, values, right = _thin_svd(forwards(np.eye(outside.shape[1])))
     elif inside.shape[1] <= _MAX_DENSE:
         right, values, left = _thin_svd(backwards(np.eye(inside.shape[1])))
+    elif inside.shape[1] < outside.shape[1]:
+        right, values, left = _largest_triples(
+            backwards, forwards, inside.shape[1], rank, generator
+        )
     else:
-        start = generator.standard_normal((outside.shape[1], rank + _OVERSAMPLING))
-        basis = _orthonormal(forwards(start))
-        for _ in range(_ITERATIONS):
-            basis = _orthonormal(forwards(_orthonormal(backwards(basis))))
-        right, values, small = _thin_svd(backwards(basis))
-        left = basis @ small
+        left, values, right = _largest_triples(
+            forwards, backwards, outside.shape[1], rank, generator
+        )
     left, values, right = left[:, :rank], values[:rank], right[:, :rank]
     signs = np.sign(left[np.abs(left).argmax(axis=0), np.arange(left.shape[1])])
-    constant = _norm_of_means(inside) * _norm_of_means(outside)
+    constant = _norm_of_means(inside, weights) * _norm_of_means(outside, weights)
     scale = max(float(values.max(initial=0)), constant)
-    return TruncatedSVD(left * signs, values, right * signs, scale)
+    noise = _noise_level(inside, outside, weights)
+    return TruncatedSVD(left * signs, values, right * signs, scale, noise)
 
 
 def _product(
-    left: scipy.sparse.csr_array, right: scipy.sparse.csr_array
+    left: scipy.sparse.csr_array, right: scipy.sparse.csr_array, weights: Weights
 ) -> Callable[[Floats], Floats]:
     """Multiplication by left' right / n, columns centred."""
     transposed = left.T
 
     def multiply(directions: Floats) -> Floats:
-        rows = right @ directions
         # Centring one factor centres the product.
-        rows -= rows.mean(axis=0)
-        rows /= len(rows)
+        rows: Floats = right @ directions
+        rows -= mean_rows(rows, weights)
+        if weights is None:
+            rows /= len(rows)
+        else:
+            rows *= weights[:, None]
+            rows /= weights.sum()
         product: Floats = transposed @ rows
         return product
 
     return multiply
 
 
-def _norm_of_means(matrix: scipy.sparse.csr_array) -> float:
-    sums = np.bincount(matrix.indices, weights=matrix.data)
-    return float(np.linalg.norm(sums) / matrix.shape[0])
+def _noise_level(
+    inside: scipy.sparse.csr_array, outside: scipy.sparse.csr_array, weights: Weights
+) -> float:
+    """The spectral norm of the cross-covariance of n independent pairs of rows, up to a constant.
 
-
-def _orthonormal(matrix: Floats) -> Floats:
-    """An orthonormal basis of the columns, without directions that are lost in rounding.
-
-    On matrices this tall, eigenvectors of the small Gram matrix take a fraction of the time of
-    Householder QR. They have half the precision, which the next iteration restores.
+    It is sqrt((|S| tr T + |T| tr S) / n) for the covariance matrices S and T of the two sides: it
+    falls with n, and rises with the number of features. As each row has one feature of each group,
+    |S| is at most the number of groups times the largest mean square of a feature.
     """
-    squares, vectors = np.linalg.eigh(matrix.T @ matrix)
-    kept = _significant(squares)
-    basis: Floats = matrix @ (vectors[:, kept] / np.sqrt(squares[kept]))
-    return basis
+    total = _total_weight(inside, weights)
+    norms, traces = [], []
+    for side in (inside, outside):
+        squares = _column_sums(side, side.data**2, weights) / total
+        groups = _column_sums(side, np.ones_like(side.data), weights).sum() / total
+        norms.append(groups * squares.max(initial=0))
+        traces.append(max(squares.sum() - _norm_of_means(side, weights) ** 2, 0.0))
+    return float(np.sqrt((norms[0] * traces[1] + norms[1] * traces[0]) / total))
+
+
+def _norm_of_means(matrix: scipy.sparse.csr_array, weights: Weights) -> float:
+    sums = _column_sums(matrix, matrix.data, weights)
+    return float(np.linalg.norm(sums) / _total_weight(matrix, weights))
+
+
+def _total_weight(matrix: scipy.sparse.csr_array, weights: Weights) -> float:
+    return float(matrix.shape[0] if weights is None else weights.sum())
+
+
+def _column_sums(matrix: scipy.sparse.csr_array, values: Floats, weights: Weights) -> Floats:
+    """The sums of the columns of a matrix with these values in the places of its own."""
+    if weights is not None:
+        values = values * np.repeat(weights, np.diff(matrix.indptr))
+    return np.asarray(np.bincount(matrix.indices, weights=values), dtype=np.float64)
+
+
+def _largest_triples(
+    multiply: Callable[[Floats], Floats],
+    transposed: Callable[[Floats], Floats],
+    width: int,
+    rank: int,
+    generator: np.random.Generator,
+) -> tuple[Floats, Floats, Floats]:
+    """Left vectors, values and right vectors of a matrix A by block Lanczos iteration for A' A.
+
+    Every block is orthogonalised against all earlier ones, and the singular vectors are the best in
+    the space of all blocks. The result does not depend on the random start, up to ``_TOLERANCE``.
+
+    ``multiply``, ``transposed``: multiplication by A, which has ``width`` columns, and by A'.
+    """
+    block, _ = np.linalg.qr(generator.standard_normal((width, _BLOCK)))
+    basis, projected = np.zeros((width, 0)), np.zeros((0, 0))
+    while True:
+        basis = np.hstack([basis, block])
+        following = transposed(multiply(block))
+        columns = basis.T @ following
+        following -= basis @ columns
+        # The columns of V' A' A V that the new block adds, and by symmetry its rows.
+        above = columns[: len(projected)]
+        projected = np.block([[projected, above], [above.T, columns[len(projected) :]]])
+        squares, vectors = np.linalg.eigh(projected)
+        squares, vectors = squares[::-1][:rank], vectors[:, ::-1][:, :rank]
+        following -= basis @ (basis.T @ following)
+        following, triangle = np.linalg.qr(following)
+        residuals = np.linalg.norm(triangle @ vectors[-block.shape[1] :], axis=0)
+        kept = _significant(squares)
+        enough = len(squares) == rank and (residuals <= _TOLERANCE * squares)[kept].all()
+        rotation, sizes, _ = np.linalg.svd(triangle)
+        block = following @ rotation[:, sizes > _ROUNDING**2 * squares.max()]
+        if enough or not block.shape[1]:
+            chosen = basis @ vectors[:, kept]
+            left, values, small = _thin_svd(multiply(chosen))
+            return left, values, chosen @ small
 
 
 def _thin_svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:

@@ -8,7 +8,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from lpcfg._columns import IntegerColumn, distinct_rows
+from lpcfg._columns import IntegerColumn, distinct_rows, sum_weights
 from lpcfg.lexicon.lexicon import Lexicon
 from lpcfg.lexicon.word_table import initial_words
 from lpcfg.treebank.treebank import Treebank
@@ -43,7 +43,8 @@ class LexicalRules:
         self.lexicon = lexicon
         nodes = np.flatnonzero(treebank.word >= 0)
         emission, word_class = node_emissions(treebank, lexicon, nodes)
-        frequency = np.bincount(treebank.word[nodes])[treebank.word[nodes]]
+        weights = treebank.node_weights(nodes)
+        frequency = sum_weights(treebank.word[nodes], weights)[treebank.word[nodes]]
         # Where no word is rare, all words are counted for their classes.
         counts_for_class = frequency <= rare if np.any(frequency <= rare) else frequency > 0
         counts_for_class &= emission != word_class
@@ -61,10 +62,10 @@ class LexicalRules:
         rule = np.concatenate([1 + class_rule, self.first_observed + self.node_rules])
         member = np.concatenate([np.flatnonzero(counts_for_class), np.arange(len(nodes))])
         self._occurrences = scipy.sparse.csr_array(
-            (np.ones(len(rule)), (rule, member)),
+            (np.ones(len(rule)) if weights is None else weights[member], (rule, member)),
             shape=(self.first_observed + len(observed_keys), len(nodes)),
         )
-        #: The number of nodes at which each rule occurs.
+        #: The weight of the nodes at which each rule occurs.
         self.counts: Floats = self._occurrences.sum(axis=1).astype(np.float32)
 
         class_of = np.arange(len(lexicon.offsets) - 1)
@@ -96,7 +97,7 @@ class LexicalRules:
         self.ratio_rules = np.append(np.arange(rules), np.zeros(base, dtype=np.int64))[used]
 
     def sums(self, vectors: Floats) -> Floats:
-        """For each rule the sum of the vectors of its nodes, given one per preterminal node.
+        """For each rule the weighted sum of the vectors of its nodes, one per preterminal node.
 
         >>> from lpcfg import Tree
         >>> from lpcfg.lexicon.estimation import estimate_lexicon

@@ -10,6 +10,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from lpcfg._columns import Weights, sum_weights
 from lpcfg.estimators.features._tree_nodes import Column, TreeNodes, hash_rows
 from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.treebank.head_rules import HeadRules
@@ -50,29 +51,35 @@ class FeatureMatrix:
         *,
         kappa: float = 5.0,
         cutoff: int = 1,
+        weights: Weights = None,
+        symbols: int = 0,
     ) -> FeatureMatrix:
         """Encode the keys that each feature group gives each node.
 
         ``kappa``: added to the counts of features, so that rare features do not dominate the SVD.
         ``cutoff``: features that occur less often at the nodes of a symbol are merged into one
         feature of their group.
+        ``weights``: the weight of each node in all counts (default 1).
+        ``symbols``: the number of symbols, if the last ones may have no nodes.
 
         >>> keys = [np.array([1, 2, 3, 3])]
         >>> FeatureMatrix.build(np.zeros(4, dtype=int), keys, cutoff=2).widths
         array([2])
         """
-        sizes = np.bincount(symbol)
+        sizes = np.bincount(symbol, minlength=symbols)
         order = np.argsort(symbol, kind="stable")
         rows = symbol[order].astype(np.int64)
+        sorted_weights = None if weights is None else weights[order]
+        totals = sum_weights(symbol, weights)
         encoded: list[Column] = []
         owners: list[Column] = []
-        counts: list[Column] = []
+        counts: list[NDArray[np.float64]] = []
         width = 0
         for key in keys:
-            column, count = _encode(rows, key[order])
+            column, count = _encode(rows, key[order], sorted_weights)
             if cutoff > 1:
                 frequent = np.where(count[column] < cutoff, _INFREQUENT, key[order])
-                column, count = _encode(rows, frequent)
+                column, count = _encode(rows, frequent, sorted_weights)
             owner = np.empty(len(count), dtype=np.int64)
             owner[column] = rows
             encoded.append(column + width)
@@ -84,7 +91,7 @@ class FeatureMatrix:
         by_owner = np.argsort(owner, kind="stable")
         index = np.empty(len(owner), dtype=np.int32)
         index[by_owner] = np.arange(len(owner)) - np.repeat(np.cumsum(widths) - widths, widths)
-        value = np.sqrt(sizes[owner] / (count + kappa))
+        value = np.sqrt(totals[owner] / (count + kappa))
         columns = np.stack(encoded, axis=1)
         return cls(
             values=value[columns],
@@ -112,12 +119,12 @@ class FeatureMatrix:
         )
 
 
-def _encode(symbol: Column, key: Column) -> tuple[Column, Column]:
+def _encode(symbol: Column, key: Column, weights: Weights) -> tuple[Column, NDArray[np.float64]]:
     """Number the distinct pairs of symbol and key, and count them."""
     # `hash_rows` takes negative numbers for missing, but keys may be negative.
     pairs = hash_rows(symbol, key - np.int64(_INFREQUENT))
-    _, column, count = np.unique(pairs, return_inverse=True, return_counts=True)
-    return column, count
+    _, column = np.unique(pairs, return_inverse=True)
+    return column, sum_weights(column, weights)
 
 
 class NodeFeatures(NamedTuple):
@@ -152,7 +159,14 @@ class NodeFeatures(NamedTuple):
         nodes, chosen = TreeNodes(treebank, head_rules), FeatureSet.named(features)
         return cls(
             *(
-                FeatureMatrix.build(treebank.symbol, keys, kappa=kappa, cutoff=cutoff)
+                FeatureMatrix.build(
+                    treebank.symbol,
+                    keys,
+                    kappa=kappa,
+                    cutoff=cutoff,
+                    weights=treebank.node_weights(),
+                    symbols=len(treebank.symbols),
+                )
                 for keys in (chosen.inside_keys(nodes), chosen.outside_keys(nodes))
             )
         )

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from lpcfg._columns import Weights, mean_rows
 from lpcfg.estimators.features._cross_covariance import decompose_cross_covariance
 from lpcfg.estimators.features.node_features import NodeFeatures
 from lpcfg.estimators.features.noise import Noise
@@ -33,33 +34,40 @@ class NodeProjections:
     ``values``: the singular values of each symbol in descending order, zero beyond its rank.
     ``scale``: the scale of each symbol's matrix before centring, for comparison with singular
     values.
+    ``noise``: for each symbol the largest singular value that independent inside and outside
+    features would have, by the number of its nodes and features.
     """
 
     inside: Floats
     outside: Floats
     values: NDArray[np.float64]
     scale: NDArray[np.float64]
+    noise: NDArray[np.float64]
 
     @property
     def ranks(self) -> NDArray[np.int64]:
         """The number of singular vectors of each symbol.
 
         >>> rows = np.zeros((0, 2), dtype=np.float32)
-        >>> NodeProjections(rows, rows, np.array([[0.5, 0.1], [0.5, 0]]), np.ones(2)).ranks
+        >>> NodeProjections(rows, rows, np.array([[0.5, 0.1], [0.5, 0]]), *np.ones((2, 2))).ranks
         array([2, 1])
         """
         ranks: NDArray[np.int64] = np.count_nonzero(self.values, axis=1)
         return ranks
 
     def with_noise(
-        self, symbol: NDArray[np.integer], noise: Noise, generator: np.random.Generator
+        self,
+        symbol: NDArray[np.integer],
+        noise: Noise,
+        generator: np.random.Generator,
+        weights: Weights = None,
     ) -> NodeProjections:
         """The projections with additive or multiplicative Gaussian noise.
 
-        ``symbol``: the symbol of each node.
+        ``symbol``: the symbol of each node. ``weights``: the weight of each node (default 1).
 
         >>> rows = np.array([[1], [-1]], dtype=np.float32)
-        >>> projections = NodeProjections(rows, rows, np.ones((1, 1)), np.ones(1))
+        >>> projections = NodeProjections(rows, rows, np.ones((1, 1)), *np.ones((2, 1)))
         >>> noise = Noise("add", 0.1)
         >>> noisy = projections.with_noise(np.zeros(2, int), noise, np.random.default_rng(0))
         >>> noisy.inside.round(2).ravel(), noisy.outside.round(2).ravel()
@@ -70,19 +78,21 @@ class NodeProjections:
         for chosen, nodes in enumerate(nodes_by_symbol(symbol, len(ranks))):
             used = slice(0, ranks[chosen])
             for rows in (inside, outside) if ranks[chosen] else ():
-                rows[nodes, used] = noise.perturb_projections(rows[nodes, used], generator)
+                rows[nodes, used] = noise.perturb_projections(
+                    rows[nodes, used], generator, None if weights is None else weights[nodes]
+                )
         return replace(self, inside=inside, outside=outside)
 
-    def aligned(self, symbol: NDArray[np.integer]) -> NodeProjections:
+    def aligned(self, symbol: NDArray[np.integer], weights: Weights = None) -> NodeProjections:
         """The projections rotated so that their cross-covariance is diagonal again.
 
         Noise makes it differ from the diagonal matrix of singular values, which the spectral
         estimator divides by. This is the second, small SVD of Narayan & Cohen (2015, section 4).
 
-        ``symbol``: the symbol of each node.
+        ``symbol``: the symbol of each node. ``weights``: the weight of each node (default 1).
 
         >>> rows = np.array([[1, 0], [-1, 0], [0, 1], [0, -1]], dtype=np.float32)
-        >>> projections = NodeProjections(rows, rows[:, ::-1], np.ones((1, 2)), np.ones(1))
+        >>> projections = NodeProjections(rows, rows[:, ::-1], np.ones((1, 2)), *np.ones((2, 1)))
         >>> rotated = projections.aligned(np.zeros(4, int))
         >>> rotated.inside.T @ rotated.outside / 4 == np.diag(rotated.values[0])
         array([[ True,  True],
@@ -94,7 +104,12 @@ class NodeProjections:
         for chosen, nodes in enumerate(nodes_by_symbol(symbol, len(ranks))):
             if ranks[chosen]:
                 left, right = (rows[nodes, : ranks[chosen]] for rows in (self.inside, self.outside))
-                left_vectors, singular, right_vectors = np.linalg.svd(left.T @ right / len(nodes))
+                if weights is None:
+                    moment = left.T @ right / len(nodes)
+                else:
+                    own = weights[nodes].astype(np.float32)
+                    moment = left.T @ (right * own[:, None]) / own.sum()
+                left_vectors, singular, right_vectors = np.linalg.svd(moment)
                 rank = np.count_nonzero(singular > _ROUNDING * self.scale[chosen])
                 inside[nodes, :rank] = left @ left_vectors[:, :rank]
                 outside[nodes, :rank] = right @ right_vectors[:rank].T
@@ -119,6 +134,7 @@ def project_nodes(
     generator: np.random.Generator,
     *,
     noise: Noise | None = None,
+    weights: Weights = None,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> NodeProjections:
     """Project the features of all nodes onto the largest singular vectors of their symbols.
@@ -126,6 +142,7 @@ def project_nodes(
     ``ranks``: the number of singular vectors that each symbol may have; there are fewer if the
     cross-covariance matrix has a lower rank.
     ``noise``: the SVD uses the features after dropout; all features are projected.
+    ``weights``: the weight of each node (default 1).
 
     >>> from lpcfg.estimators.features.node_features import FeatureMatrix
     >>> symbol = np.zeros(4, dtype=int)
@@ -138,17 +155,19 @@ def project_nodes(
     shape = (len(symbol), int(ranks.max(initial=0)))
     inside, outside = (np.zeros(shape, dtype=np.float32) for _ in range(2))
     values, scale = np.zeros((len(ranks), shape[1])), np.ones(len(ranks))
+    level = np.zeros(len(ranks))
     nodes = nodes_by_symbol(symbol, len(ranks))
     for chosen in progress(np.flatnonzero(ranks > 0).tolist()):
         left, right = (matrix.block(chosen) for matrix in features)
         kept = (left, right)
         if noise is not None:
             kept = (noise.drop_features(left, generator), noise.drop_features(right, generator))
-        svd = decompose_cross_covariance(*kept, int(ranks[chosen]), generator)
+        own = None if weights is None else weights[nodes[chosen]]
+        svd = decompose_cross_covariance(*kept, int(ranks[chosen]), generator, own)
         rank = svd.rank(_ROUNDING)
         for rows, part, vectors in ((inside, left, svd.inside), (outside, right, svd.outside)):
             projected = part @ vectors[:, :rank]
-            rows[nodes[chosen], :rank] = projected - projected.mean(axis=0)
+            rows[nodes[chosen], :rank] = projected - mean_rows(projected, own)
         values[chosen, :rank] = svd.values[:rank]
-        scale[chosen] = svd.scale
-    return NodeProjections(inside, outside, values, scale)
+        scale[chosen], level[chosen] = svd.scale, svd.noise
+    return NodeProjections(inside, outside, values, scale, level)

@@ -12,6 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from lpcfg._columns import Weights, mean_rows
 from lpcfg.errors import InputError
 
 __all__ = ["NOISE_KINDS", "Noise", "NoiseKind"]
@@ -76,11 +77,14 @@ class Noise:
         return scipy.sparse.csr_array((values, features.indices, features.indptr), features.shape)
 
     def perturb_projections(
-        self, projected: NDArray[np.floating], generator: np.random.Generator
+        self,
+        projected: NDArray[np.floating],
+        generator: np.random.Generator,
+        weights: Weights = None,
     ) -> NDArray[np.floating]:
         """Gaussian noise in the centred projections of a symbol's nodes, centred again.
 
-        Dropout leaves the projections as they are.
+        Dropout leaves the projections as they are. ``weights``: of the nodes (default 1).
 
         >>> rows = np.array([[1.0], [-1.0]], dtype=np.float32)
         >>> Noise("mul", 0.1).perturb_projections(rows, np.random.default_rng(0)).round(2).ravel()
@@ -91,7 +95,8 @@ class Noise:
         if self.kind == "dropout":
             return projected
         gaussian = self.sigma * generator.standard_normal(projected.shape, dtype=np.float32)
-        scale = np.sqrt(np.square(projected).mean(axis=0)) if self.kind == "add" else projected
+        additive = self.kind == "add"
+        scale = np.sqrt(mean_rows(np.square(projected), weights)) if additive else projected
         noisy: NDArray[np.floating] = projected + scale * gaussian
-        noisy -= noisy.mean(axis=0)
+        noisy -= mean_rows(noisy, weights)
         return noisy

@@ -27,10 +27,18 @@ from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates, refuse_unary_rules
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.profiling import phase
 from lpcfg.treebank.head_rules import HeadRules
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["ProjectedTreebank", "ProjectingEstimator"]
+__all__ = ["FEATURES", "ProjectedTreebank", "ProjectingEstimator"]
+
+FEATURES = parameter(
+    AnyOf(Options("compact", "full"), Instance(FeatureSet)),
+    "the features of nodes: compact, six groups (Peng 2021), full, fifteen groups (Cohen "
+    "et al. 2013), or a custom feature set",
+    provenance=lambda features: FeatureSet.named(features).provenance,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,13 +72,20 @@ class ProjectedTreebank:
         np.False_
         """
         symbol, clean = self.treebank.symbol, self.projections
+        weights = self.treebank.node_weights()
         with one_thread():
             if noise.kind == "dropout":
                 noisy = project_nodes(
-                    symbol, self.features, clean.ranks, generator, noise=noise, progress=progress
+                    symbol,
+                    self.features,
+                    clean.ranks,
+                    generator,
+                    noise=noise,
+                    weights=weights,
+                    progress=progress,
                 )
             else:
-                noisy = clean.with_noise(symbol, noise, generator)
+                noisy = clean.with_noise(symbol, noise, generator, weights)
         return replace(self, projections=noisy)
 
     def aligned(self) -> ProjectedTreebank:
@@ -82,7 +97,8 @@ class ProjectedTreebank:
         array([0])
         """
         with one_thread():
-            return replace(self, projections=self.projections.aligned(self.treebank.symbol))
+            aligned = self.projections.aligned(self.treebank.symbol, self.treebank.node_weights())
+        return replace(self, projections=aligned)
 
 
 def _head_rules_record(rules: HeadRules) -> object:
@@ -105,15 +121,7 @@ class ProjectingEstimator(Estimator):
     not depend on.
     """
 
-    features: str | FeatureSet = field(
-        default="compact",
-        metadata=parameter(
-            AnyOf(Options("compact", "full"), Instance(FeatureSet)),
-            "the features of nodes: compact, six groups (Peng 2021), full, fifteen groups (Cohen "
-            "et al. 2013), or a custom feature set",
-            provenance=lambda features: FeatureSet.named(features).provenance,
-        ),
-    )
+    features: str | FeatureSet = field(default="compact", metadata=FEATURES)
     kappa: float = field(
         default=5.0,
         metadata=parameter(
@@ -177,21 +185,24 @@ class ProjectingEstimator(Estimator):
         >>> ClusteringEstimator().project(Treebank.from_trees([Tree("NN", "rain")])).treebank
         <Treebank of 1 trees, 1 nodes, 1 symbols, 1 words>
         """
-        backbone = PCFGEstimator(lexicon=self.lexicon).estimate(treebank)
+        with phase("PCFG, lexicon"):
+            backbone = PCFGEstimator(lexicon=self.lexicon).estimate(treebank)
         refuse_unary_rules(backbone.unary_rules)
-        features = NodeFeatures.build(
-            treebank,
-            self.features,
-            head_rules=self.head_rules,
-            kappa=self.kappa,
-            cutoff=self.cutoff,
-        )
-        with one_thread():
+        with phase("features"):
+            features = NodeFeatures.build(
+                treebank,
+                self.features,
+                head_rules=self.head_rules,
+                kappa=self.kappa,
+                cutoff=self.cutoff,
+            )
+        with phase("SVD, projections"), one_thread():
             projections = project_nodes(
                 treebank.symbol,
                 features,
                 self.ranks(treebank),
                 np.random.default_rng(self.random_state),
+                weights=treebank.node_weights(),
                 progress=self.progress,
             )
         words = LexicalRules(treebank, backbone.lexicon, self.lexicon.rare)
@@ -211,8 +222,10 @@ class ProjectingEstimator(Estimator):
         noisy = projected
         if self.noise is not None:
             noisy = projected.with_noise(self.noise, generator, self.progress)
+        with phase("latent parameters"):
+            latent = self.latent_states(noisy, generator)
         return replace(
             projected.backbone,
-            latent=self.latent_states(noisy, generator),
+            latent=latent,
             provenance=self.provenance(projected.treebank),
         )

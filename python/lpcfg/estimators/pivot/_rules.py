@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lpcfg._columns import distinct_rows
+from lpcfg._columns import Weights, distinct_rows, sum_weights
 from lpcfg.estimators.em.latent_trees import Expectations
 from lpcfg.estimators.features.node_features import NodeFeatures
 from lpcfg.estimators.features.node_projections import nodes_by_symbol
@@ -66,6 +66,7 @@ class NodeStates:
     ) -> None:
         self.treebank, self.features = treebank, features
         self.states = [symbol.single_precision() for symbol in states]
+        self._weights = treebank.node_weights()
         self._nodes = nodes_by_symbol(treebank.symbol, len(states))
         # The row of each node in the feature matrices.
         self._row = np.argsort(np.concatenate(self._nodes))
@@ -91,11 +92,13 @@ class NodeStates:
         tensors = [np.empty(0, dtype=np.float32)]
         for rule in progress(range(len(starts) - 1)):
             nodes = rules.nodes[starts[rule] : starts[rule + 1]]
-            tensors.append(len(nodes) * self._tensor(nodes, iterations).ravel())
+            tensors.append(self._count(nodes) * self._tensor(nodes, iterations).ravel())
         roots = np.flatnonzero(self.treebank.parent < 0)
         by_symbol = nodes_by_symbol(self.treebank.symbol[roots], len(self.states))
         counts = [
-            len(nodes) * self._roots(roots[nodes], iterations) if len(nodes) else 0 * states.prior
+            self._count(roots[nodes]) * self._roots(roots[nodes], iterations)
+            if len(nodes)
+            else 0 * states.prior
             for nodes, states in zip(by_symbol, self.states, strict=True)
         ]
         return Expectations(
@@ -116,7 +119,8 @@ class NodeStates:
         a, b, c = (
             self.states[self.treebank.symbol[some[0]]].prior for some in (nodes, left, right)
         )
-        return _maximise_over_groups(sides, a[:, None, None] * b[:, None] * c, iterations)
+        start = a[:, None, None] * b[:, None] * c
+        return _maximise_over_groups(sides, start, iterations, self._weights_of(nodes))
 
     def _roots(self, nodes: NDArray[np.integer], iterations: int) -> Floats:
         """p(h | root, a) from the nodes of a symbol that are roots.
@@ -127,7 +131,16 @@ class NodeStates:
         none = _uninformative(len(nodes), 1)
         prior = self.states[self.treebank.symbol[nodes[0]]].prior
         sides = self._likelihoods(nodes, "inside"), none, none
-        return _maximise_over_groups(sides, prior[:, None, None], iterations).ravel()
+        weights = self._weights_of(nodes)
+        return _maximise_over_groups(sides, prior[:, None, None], iterations, weights).ravel()
+
+    def _weights_of(self, nodes: NDArray[np.integer]) -> Weights:
+        return None if self._weights is None else self._weights[nodes]
+
+    def _count(self, nodes: NDArray[np.integer]) -> np.float32:
+        """The weight of nodes."""
+        weights = self._weights_of(nodes)
+        return np.float32(len(nodes) if weights is None else weights.sum())
 
     def _leaves(self) -> Floats:
         """p(h | inside features) of each preterminal node, as rows."""
@@ -162,7 +175,9 @@ def _uninformative(nodes: int, states: int) -> _FeatureLikelihoods:
     return _FeatureLikelihoods(columns, np.ones((1, states), dtype=np.float32))
 
 
-def _maximise_over_groups(sides: _Triple, start: Floats, iterations: int) -> Floats:
+def _maximise_over_groups(
+    sides: _Triple, start: Floats, iterations: int, weights: Weights
+) -> Floats:
     """Maximise the objective of section 6.2: a term for each combination of feature groups.
 
     Rules with few nodes use all combinations at each node. Rules with many nodes use a few at each
@@ -179,7 +194,8 @@ def _maximise_over_groups(sides: _Triple, start: Floats, iterations: int) -> Flo
         side.columns[np.arange(nodes)[:, None], group].ravel()
         for side, group in zip(sides, groups, strict=True)
     )
-    rows, _, counts = distinct_rows(*columns)
+    rows, index, _ = distinct_rows(*columns)
+    counts = sum_weights(index, None if weights is None else np.repeat(weights, each))
     first, second, third = (side.ratios[row] for side, row in zip(sides, rows, strict=True))
     return maximise_rule_states(first, second, third, counts.astype(np.float32), start, iterations)
 

@@ -13,6 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from lpcfg._columns import Weights, mean_rows, sum_weights
 from lpcfg.estimators.pivot.anchors import AnchorStates, decompose_by_anchors
 
 __all__ = [
@@ -41,18 +42,23 @@ class SideFeatures:
 
     ``columns``: the feature of each node (row) in each group; groups share no features.
     ``width``: the number of features.
+    ``weights``: the weight of each node (default 1).
 
     >>> SideFeatures(np.array([[0, 2], [1, 2]]), width=3).counts
-    array([1, 1, 2])
+    array([1., 1., 2.])
     """
 
     columns: NDArray[np.integer]
     width: int
+    weights: Weights = None
 
     @property
-    def counts(self) -> NDArray[np.int64]:
-        """The number of nodes that have each feature."""
-        return np.bincount(self.columns.ravel(), minlength=self.width)
+    def counts(self) -> NDArray[np.float64]:
+        """The weight of the nodes that have each feature."""
+        weights = None
+        if self.weights is not None:
+            weights = np.repeat(self.weights, self.columns.shape[1])
+        return sum_weights(self.columns.ravel(), weights, self.width)
 
     @property
     def indicator(self) -> scipy.sparse.csr_array:
@@ -88,8 +94,12 @@ class SideFeatures:
                [0.5, 0.5]])
         """
         counts = self.counts
-        points = (self.indicator.T @ others.astype(np.float64)) / np.maximum(counts, 1)[:, None]
-        frequent = counts >= max(min_pivot_frequency * len(self.columns) / states, 1)
+        rows = others.astype(np.float64)
+        nodes = float(len(rows))
+        if self.weights is not None:
+            rows, nodes = rows * self.weights[:, None], float(self.weights.sum())
+        points = (self.indicator.T @ rows) / np.where(counts > 0, counts, 1)[:, None]
+        frequent = counts >= max(min_pivot_frequency * nodes / states, 1)
         if not frequent.any():
             frequent = counts == counts.max()
         return decompose_by_anchors(points, counts, states, frequent, n_jobs)
@@ -191,7 +201,10 @@ def find_states(
     """
     first = inside.find_states(projections[1], states, min_pivot_frequency, n_jobs)
     second = outside.find_states(projections[0], states, min_pivot_frequency, n_jobs)
-    pairs = (inside.indicator.T @ outside.indicator).tocsr()
+    rows = outside.indicator
+    if outside.weights is not None:
+        rows = scipy.sparse.diags_array(outside.weights) @ rows
+    pairs = (inside.indicator.T @ rows).tocsr()
     ratio = second.posterior / _group_means(outside, second.posterior)
     matched = match_states(pairs, first.posterior, ratio, iterations)
     prior = np.maximum(first.prior, np.finfo(np.float64).tiny)
@@ -210,6 +223,6 @@ def _group_means(side: SideFeatures, posterior: Floats) -> Floats:
     """
     means = np.ones_like(posterior)
     for column in side.columns.T:
-        mean = posterior[column].mean(axis=0)
+        mean = mean_rows(posterior[column], side.weights)
         means[column] = np.where(mean > 0, mean, 1)
     return means

@@ -137,11 +137,13 @@ class PivotEstimator(ProjectingEstimator):
         ]
         largest = self._largest_numbers(bank)
         nodes = nodes_by_symbol(bank.symbol, len(bank.symbols))
+        weights = bank.node_weights()
         for symbol in self.progress(np.flatnonzero((largest > 1) & (ranks > 0)).tolist()):
             inside, outside = (
                 SideFeatures(
                     matrix.columns[slice(*matrix.row_offsets[symbol : symbol + 2])],
                     int(matrix.widths[symbol]),
+                    None if weights is None else weights[nodes[symbol]],
                 )
                 for matrix in projected.features
             )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from lpcfg._columns import offsets
+from lpcfg._columns import offsets, sum_weights
 from lpcfg.estimators.rule_nodes import RuleNodes, interpolation
 from lpcfg.estimators.spectral._projections import Projections
 from lpcfg.treebank.treebank import Treebank
@@ -51,31 +51,39 @@ class RuleMoments:
         parent = self.projections.outside[order] * self.shrinkage[bank.symbol[order]]
         left = self.projections.inside[bank.left[order]]
         right = self.projections.inside[bank.right[order]]
-        means = [_means(rows, bounds) for rows in (parent, left, right)]
-        counts = np.diff(bounds)
+        numbers = np.diff(bounds)
+        counts = numbers.astype(np.float64)
+        weights = bank.node_weights(order)
+        own = np.ones(0, dtype=np.float32)
+        if weights is not None:
+            own = weights.astype(np.float32)
+            counts = sum_weights(np.repeat(np.arange(len(numbers)), numbers), weights, len(numbers))
+        means = [_means(rows, bounds, counts, own) for rows in (parent, left, right)]
         sizes = self.states[rules]
         begins = offsets(sizes.prod(axis=1))
         tensors = np.empty(begins[-1], dtype=np.float32)
-        columns = (sizes, begins, bounds, counts, interpolation(counts, self.smoothing))
-        for rule, ((a, b, c), begin, start, count, w) in enumerate(
+        columns = (sizes, begins, bounds, numbers, counts, interpolation(counts, self.smoothing))
+        for rule, ((a, b, c), begin, start, number, count, w) in enumerate(
             # Begins and bounds have one value more than there are rules.
             zip(*(column[: len(rules)].tolist() for column in columns), strict=True)
         ):
             mean_a, mean_b, mean_c = means[0][rule, :a], means[1][rule, :b], means[2][rule, :c]
             tensor = tensors[begin : begin + a * b * c].reshape(a, b, c)
             products = mean_b[:, None] * mean_c
-            if count == 1:
+            if number == 1:
                 # With one node, E3 = E2 = E1.
                 np.multiply.outer(mean_a, (1 - (1 - w) ** 3) * products, out=tensor)
             else:
-                nodes = slice(start, start + count)
+                nodes = slice(start, start + number)
                 z, y_left, y_right = parent[nodes, :a], left[nodes, :b], right[nodes, :c]
-                pairs = (y_left[:, :, None] * y_right[:, None, :]).reshape(count, b * c)
+                pairs = (y_left[:, :, None] * y_right[:, None, :]).reshape(number, b * c)
+                if len(own):
+                    z, y_left = z * own[nodes, None], y_left * own[nodes, None]
                 np.matmul((w / count) * z.T, pairs, out=tensor.reshape(a, b * c))
                 second = w * (1 - w) / (3 * count)
                 pair = second * (y_left.T @ y_right) + (w * (1 - w) ** 2) * products
                 tensor += mean_a[:, None, None] * pair
-                tensor += (second * (z.T @ y_left))[:, :, None] * mean_c
+                tensor += (second * (z.T @ left[nodes, :b]))[:, :, None] * mean_c
                 tensor += (second * (z.T @ y_right))[:, None, :] * mean_b[:, None]
             tensor[0, 0, 0] += (1 - w) ** 3
         tensors *= np.repeat(probabilities.astype(np.float32), np.diff(begins))
@@ -89,14 +97,22 @@ class RuleMoments:
         roots = np.flatnonzero(self.treebank.parent < 0)
         inside = self.projections.inside
         sums = np.zeros((len(probabilities), inside.shape[1]), dtype=np.float64)
-        np.add.at(sums, self.treebank.symbol[roots], inside[roots])
-        # The first column of Y is 1, so the first column of the sums is the number of roots.
-        vectors = sums * (probabilities / np.maximum(sums[:, 0], 1))[:, None]
+        rows: NDArray[np.floating] = inside[roots]
+        if (weights := self.treebank.node_weights(roots)) is not None:
+            rows = rows * weights[:, None]
+        np.add.at(sums, self.treebank.symbol[roots], rows)
+        # The first column of Y is 1, so the first column of the sums is the weight of the roots.
+        counts = np.where(sums[:, 0] > 0, sums[:, 0], 1)
+        vectors = sums * (probabilities / counts)[:, None]
         return vectors.astype(np.float32)
 
 
-def _means(rows: Floats, bounds: NDArray[np.int64]) -> Floats:
+def _means(
+    rows: Floats, bounds: NDArray[np.int64], counts: NDArray[np.float64], weights: Floats
+) -> Floats:
+    """The means of blocks of rows; there are no weights if all of them are 1."""
     if not len(rows):
         return rows
-    sums = np.add.reduceat(rows, bounds[:-1], axis=0)
-    return (sums / np.diff(bounds)[:, None]).astype(np.float32)
+    weighted = rows * weights[:, None] if len(weights) else rows
+    sums = np.add.reduceat(weighted, bounds[:-1], axis=0)
+    return (sums / counts[:, None]).astype(np.float32)

@@ -27,18 +27,20 @@ class Projections:
     symbol are zero in both.
     ``relative_singular_values``: for each symbol the singular values divided by the scale of its
     matrix, in descending order; 1 for the constant, 0 beyond the rank.
+    ``relative_noise``: the noise level of each symbol, divided by the same scale.
     """
 
     inside: NDArray[np.float32]
     outside: NDArray[np.float32]
     relative_singular_values: NDArray[np.float64]
+    relative_noise: NDArray[np.float64]
 
     @classmethod
     def from_nodes(cls, symbol: NDArray[np.integer], projected: NodeProjections) -> Projections:
         """Add the constant, and divide outside projections by the singular values.
 
         >>> rows = np.array([[2], [-2]], dtype=np.float32)
-        >>> projected = NodeProjections(rows, rows, np.full((1, 1), 4.0), np.full(1, 8.0))
+        >>> projected = NodeProjections(rows, rows, np.full((1, 1), 4.0), *np.full((2, 1), 8.0))
         >>> result = Projections.from_nodes(np.zeros(2, int), projected)
         >>> result.inside.T @ result.outside / 2
         array([[1., 0.],
@@ -53,20 +55,24 @@ class Projections:
             np.hstack([constant, projected.inside]),
             np.hstack([constant, projected.outside / values[symbol]]),
             np.hstack([np.ones((len(relative), 1)), relative]),
+            projected.noise / projected.scale,
         )
 
     def shrinkage(self, ridge: float) -> NDArray[np.float32]:
         """Factors of the outside projections, between 0 and 1, for each symbol and state.
 
         Dividing by a small singular value amplifies noise. As in ridge regression, a state with
-        the relative singular value s is shrunk by s^2 / (s^2 + ridge^2). The constant is not
-        shrunk. Peng (2021) has no such term; ``ridge=0`` gives his estimates.
+        the singular value s is shrunk by s^2 / (s^2 + (ridge * e)^2), where e is the noise level of
+        the symbol. It falls as the square root of the number of nodes, so that shrinkage vanishes
+        and estimates are consistent. The constant is not shrunk. Peng (2021) has no such term;
+        ``ridge=0`` gives his estimates.
 
         >>> one = np.ones((1, 3), dtype=np.float32)
-        >>> Projections(one, one, np.array([[1, 0.3, 0.1]])).shrinkage(0.1)
+        >>> Projections(one, one, np.array([[1, 0.3, 0.1]]), np.array([0.2])).shrinkage(0.5)
         array([[1. , 0.9, 0.5]], dtype=float32)
         """
         squares = self.relative_singular_values**2
-        shrinkage = squares / np.maximum(squares + ridge**2, np.finfo(np.float64).tiny)
+        noise = np.square(ridge * self.relative_noise)[:, None]
+        shrinkage = squares / np.maximum(squares + noise, np.finfo(np.float64).tiny)
         shrinkage[:, 0] = 1
         return shrinkage.astype(np.float32)

@@ -32,6 +32,7 @@ impl LatentPass {
             }
         }
         self.normalise(chart, cell, 0);
+        self.close_inside(grammar, latent, chart, cell);
     }
 
     /// Compute the inside vectors of all spans of several words, shorter ones first.
@@ -122,6 +123,7 @@ impl LatentPass {
         self.matrices.clear();
         self.unmark_items(chart, cell);
         self.normalise(chart, cell, reference);
+        self.close_inside(grammar, latent, chart, cell);
     }
 
     /// Scale the inside vectors of a cell so that the largest value is near one.

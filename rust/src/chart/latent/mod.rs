@@ -6,10 +6,12 @@
 //! each pair of symbols. The tensor of each rule is then contracted with that matrix once. In the
 //! outside pass, the tensors of a pair's rules are first contracted with the outside vectors of
 //! their parents into one matrix, which is used for all split points. As in the PCFG pass, inside
-//! vectors are kept in scaled arithmetic, and outside vectors relative to them.
+//! vectors are kept in scaled arithmetic, and outside vectors relative to them. Unary rules are
+//! closed over chains, as in the PCFG pass.
 
 mod inside;
 mod outside;
+mod unary;
 
 use super::pair_matrices::PairMatrices;
 use super::{Chart, refill};
@@ -38,6 +40,12 @@ pub struct LatentPass {
     offsets: Vec<usize>,
     inside: Vec<f32>,
     outside: Vec<f32>,
+    /// With unary rules: the inside vectors of derivations that do not start with a unary rule, and
+    /// the outside vectors of the current cell before they are closed over chains.
+    without_chain: Vec<f32>,
+    above: Vec<f32>,
+    /// The value Z of the sentence, relative to the scale of its cell.
+    total: f64,
     exponents: Vec<i32>,
     matrices: PairMatrices,
     /// The item of each symbol of the current cell, plus one; zero for other symbols.
@@ -98,6 +106,7 @@ impl LatentPass {
         let Some(total) = self.start_outside(latent, chart) else {
             return Ok(LatentOutcome::NoProbability);
         };
+        self.total = total;
         self.propagate_outside(grammar, latent, chart, cancel)?;
         let top = chart.cells().index(0, chart.cells().words());
         let log_scale = f64::from(self.exponents[top]) * std::f64::consts::LN_2;
@@ -136,6 +145,9 @@ impl LatentPass {
             self.offsets.push(end);
         }
         refill(&mut self.inside, end, 0.0);
+        if !grammar.unary().is_empty() {
+            refill(&mut self.without_chain, end, 0.0);
+        }
         refill(&mut self.exponents, chart.cells().count(), EMPTY);
         self.matrices.resize(grammar.pairs().number_of_pairs());
         self.item_of_symbol.resize(grammar.rules().number_of_symbols(), 0);

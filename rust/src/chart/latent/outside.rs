@@ -69,6 +69,9 @@ impl LatentPass {
                 self.propagate_span(grammar, latent, chart, start, start + width);
             }
         }
+        for position in 0..words {
+            self.close_outside(grammar, latent, chart, chart.cells().index(position, position + 1));
+        }
         Ok(())
     }
 
@@ -87,6 +90,7 @@ impl LatentPass {
         if self.exponents[cell] == EMPTY {
             return;
         }
+        self.close_outside(grammar, latent, chart, cell);
         self.mark_items(chart, cell);
         for split in start + 1..end {
             let (left, right) = (cells.index(start, split), cells.index(split, end));

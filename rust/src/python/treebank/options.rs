@@ -10,6 +10,7 @@ use crate::treebank::transform::{Annotate, Collapse, Direction, TransformOptions
 #[derive(FromPyObject)]
 pub(super) struct CleaningIn {
     function_tags: String,
+    separators: Option<String>,
     remove_empty: bool,
     merge_repeated: bool,
     root_label: Option<String>,
@@ -28,6 +29,7 @@ impl CleaningIn {
         };
         Ok(CleanOptions {
             function_tags,
+            separators: self.separators.unwrap_or(CleanOptions::default().separators),
             remove_empty: self.remove_empty,
             merge_repeated: self.merge_repeated,
             root_label: self.root_label,

@@ -55,8 +55,9 @@ fn feed(
 #[pymethods]
 impl BracketReader {
     #[new]
-    fn new(keep_empty: bool, skip_malformed: bool) -> Self {
-        let options = ReadOptions { keep_empty, skip_malformed };
+    #[pyo3(signature = (keep_empty, skip_malformed, ignore_lemmas = false))]
+    fn new(keep_empty: bool, skip_malformed: bool, ignore_lemmas: bool) -> Self {
+        let options = ReadOptions { keep_empty, skip_malformed, ignore_lemmas };
         Self(Mutex::new(bracket::BracketReader::new(options)))
     }
 

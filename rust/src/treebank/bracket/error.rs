@@ -70,7 +70,10 @@ pub enum Malformed {
     #[error("a node without a word or children: '({0})'")]
     NoChildren(String),
     /// A second word in a node.
-    #[error("a second word in one node: '{0}' (escape spaces and brackets within words)")]
+    #[error(
+        "a second word in one node: '{0}' (escape spaces and brackets within words; if it is the \
+         lemma, choose the style of the treebank)"
+    )]
     SeveralWords(String),
     /// A word beside a subtree; the position is that of whichever comes second.
     #[error("a node with both a word and subtrees; a word needs a node of its own")]

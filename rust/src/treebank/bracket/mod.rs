@@ -34,6 +34,8 @@ pub struct ReadOptions {
     pub keep_empty: bool,
     /// Drop and count malformed trees; otherwise the first one is an error.
     pub skip_malformed: bool,
+    /// Ignore what follows the word in a leaf, such as its lemma; otherwise it is malformed.
+    pub ignore_lemmas: bool,
 }
 
 /// A node whose closing bracket has not been read yet.
@@ -237,6 +239,8 @@ impl BracketReader {
             Ok(())
         } else if top.word.is_none() {
             top.word = Some(self.forest.intern_word(&escape::unescape(text)));
+            Ok(())
+        } else if self.options.ignore_lemmas {
             Ok(())
         } else {
             self.fail(at, Malformed::SeveralWords(text.to_owned()))

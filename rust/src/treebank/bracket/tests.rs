@@ -2,8 +2,10 @@ use proptest::prelude::*;
 
 use super::*;
 
-const SKIP: ReadOptions = ReadOptions { keep_empty: false, skip_malformed: true };
-const KEEP_EMPTY: ReadOptions = ReadOptions { keep_empty: true, skip_malformed: false };
+const SKIP: ReadOptions =
+    ReadOptions { keep_empty: false, skip_malformed: true, ignore_lemmas: false };
+const KEEP_EMPTY: ReadOptions =
+    ReadOptions { keep_empty: true, skip_malformed: false, ignore_lemmas: false };
 
 fn read(text: &[u8], options: ReadOptions) -> Result<BracketReader, BracketError> {
     let mut reader = BracketReader::new(options);

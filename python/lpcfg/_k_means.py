@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-__all__ = ["k_means", "squared_distances"]
+__all__ = ["improve_centres", "k_means", "nearest_centres", "squared_distances"]
 
 Floats = NDArray[np.float32]
 
@@ -21,6 +21,8 @@ _CANDIDATES = 32
 #: Iterations end when the inertia decreases by a smaller fraction, or after this number of them.
 _TOLERANCE = 1e-4
 _MAX_ITERATIONS = 300
+#: The number of points whose distances are computed at once.
+_BLOCK = 4096
 
 
 def k_means(
@@ -46,6 +48,29 @@ def k_means(
     weighted = _WeightedPoints(points, weight.astype(np.float32))
     runs = (weighted.run(weighted.seeds(clusters, generator)) for _ in range(restarts))
     return min(runs, key=lambda run: run[1])[0]
+
+
+def improve_centres(points: Floats, weight: NDArray[np.number], centres: Floats) -> Floats:
+    """The centres after Lloyd's algorithm, which starts from the given ones.
+
+    >>> points = np.array([[-2], [-1.5], [1], [2.5]], dtype=np.float32)
+    >>> improve_centres(points, np.array([1, 1, 2, 1]), points[:2])
+    array([[-1.75],
+           [ 1.5 ]], dtype=float32)
+    """
+    return _WeightedPoints(points, weight.astype(np.float32)).run(centres)[0]
+
+
+def nearest_centres(points: Floats, centres: Floats) -> NDArray[np.int64]:
+    """The number of the closest centre of each point; of equally close ones the first.
+
+    >>> nearest_centres(np.float32([[0, 0], [3, 4]]), np.float32([[0, 1], [3, 0]]))
+    array([0, 1])
+    """
+    norms = np.square(centres).sum(axis=1)
+    blocks = (points[begin : begin + _BLOCK] for begin in range(0, len(points), _BLOCK))
+    nearest = [np.argmin(norms - 2 * (block @ centres.T), axis=1) for block in blocks]
+    return np.concatenate(nearest or [np.zeros(0, dtype=np.int64)])
 
 
 def squared_distances(points: Floats, centres: Floats) -> NDArray[np.float64]:

@@ -1,0 +1,137 @@
+//! Pruned charts that are kept for other grammars with the same backbone.
+//!
+//! The coarse and the PCFG pass take most of the time of a sentence, and do not depend on latent
+//! states. When many models over one backbone parse the same sentences, as in a search for
+//! hyper-parameters, these passes are run once.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rustc_hash::FxHashMap;
+
+use super::fill::FillOutcome;
+use super::{Options, Parser, Workspace};
+use crate::cancel::{Cancel, Cancelled};
+use crate::chart::Chart;
+use crate::chart::span_set::SpanSet;
+use crate::grammar::Token;
+
+/// Everything that a pruned chart depends on.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Key {
+    /// The hash of rules, emissions and coarse classes.
+    backbone: u64,
+    tokens: Box<[Token]>,
+    smoothed: bool,
+    /// The spans that the filter left open, if it was used.
+    open: Option<SpanSet>,
+    /// The bits of the thresholds.
+    thresholds: [u64; 2],
+    /// The memory limit, which may have raised the thresholds.
+    memory: usize,
+}
+
+/// The result of the pruning passes for one sentence.
+#[derive(Debug)]
+struct Kept {
+    outcome: FillOutcome,
+    /// Empty if no tree spans the sentence.
+    chart: Chart,
+    /// The CPU seconds of the passes.
+    seconds: f64,
+}
+
+/// Pruned charts by the backbone, the sentence and the thresholds; shared by threads.
+#[derive(Debug)]
+pub struct ChartCache {
+    charts: Mutex<FxHashMap<Key, Arc<Kept>>>,
+    bytes: AtomicUsize,
+    memory: usize,
+}
+
+impl ChartCache {
+    /// A cache that keeps charts until they take this number of bytes, and no others after that.
+    pub fn new(memory: usize) -> Self {
+        Self { charts: Mutex::default(), bytes: AtomicUsize::new(0), memory }
+    }
+
+    /// The number of charts.
+    pub fn len(&self) -> usize {
+        self.charts.lock().unwrap_or_else(PoisonError::into_inner).len()
+    }
+
+    /// Whether there are no charts.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The approximate number of bytes of all charts.
+    pub fn bytes(&self) -> usize {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    fn get(&self, key: &Key) -> Option<Arc<Kept>> {
+        self.charts.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+    }
+
+    fn keep(&self, key: Key, kept: Kept) {
+        let spans = key.open.as_ref().map_or(0, |_| SpanSet::bytes(key.tokens.len()));
+        let tokens = size_of_val(&*key.tokens);
+        let bytes = kept.chart.bytes() + size_of::<Kept>() + tokens + spans;
+        if self.bytes.load(Ordering::Relaxed) + bytes > self.memory {
+            return;
+        }
+        let mut charts = self.charts.lock().unwrap_or_else(PoisonError::into_inner);
+        if charts.insert(key, Arc::new(kept)).is_none() {
+            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        }
+    }
+}
+
+impl Parser {
+    /// Take pruned charts from a cache, and add those that it lacks.
+    pub fn with_charts(mut self, charts: Arc<ChartCache>) -> Self {
+        self.charts = Some((self.grammar().backbone_hash(), charts));
+        self
+    }
+
+    /// Fill and prune the chart of the words that the workspace has, like [`Parser::fill`] without
+    /// a gold tree, or take it from the cache.
+    pub(super) fn fill_sentence(
+        &self,
+        (tokens, smoothed): (&[Token], bool),
+        options: Options,
+        workspace: &mut Workspace,
+        cancel: &Cancel,
+    ) -> Result<FillOutcome, Cancelled> {
+        let Some((backbone, cache)) = &self.charts else {
+            return self.fill(options, None, workspace, cancel);
+        };
+        let Some(budget) = self.memory_budget(tokens.len(), options.memory) else {
+            return Ok(FillOutcome::TooLarge);
+        };
+        let key = Key {
+            backbone: *backbone,
+            tokens: tokens.into(),
+            smoothed,
+            open: workspace.is_filtered.then(|| workspace.open.clone()),
+            thresholds: [options.coarse_threshold.to_bits(), options.threshold.to_bits()],
+            memory: options.memory,
+        };
+        let outcome = if let Some(kept) = cache.get(&key) {
+            workspace.chart.clone_from(&kept.chart);
+            workspace.times.reused += kept.seconds;
+            kept.outcome
+        } else {
+            let before = workspace.times;
+            let outcome = self.run_passes(options, budget, None, workspace, cancel)?;
+            let spanned = matches!(outcome, FillOutcome::Spanned { .. });
+            let chart = if spanned { workspace.chart.clone() } else { Chart::default() };
+            let times = workspace.times;
+            let seconds = times.coarse - before.coarse + times.pcfg - before.pcfg;
+            cache.keep(key, Kept { outcome, chart, seconds });
+            outcome
+        };
+        Ok(self.fit_memory(outcome, options, budget, None, workspace))
+    }
+}
