@@ -9,12 +9,13 @@ from pathlib import Path
 from lpcfg.cli._common import (
     Commands,
     add_command,
-    add_on_error,
     add_quiet,
+    add_reading,
     add_seed,
     check_target,
     count,
     progress,
+    reading_options,
     report,
     several,
 )
@@ -69,7 +70,7 @@ def _add_train(actions: Commands) -> None:
             f"--{name.replace('_', '-')}", type=count, default=default, metavar="N",
             help=f"{meaning} (default: {default})",
         )  # fmt: skip
-    add_on_error(parser)
+    add_reading(parser)
     add_seed(parser, "the seed of the vectors")
     add_quiet(parser)
 
@@ -109,7 +110,7 @@ def _sentences(options: argparse.Namespace) -> Iterator[Sequence[str]]:
         yield from read_sentences(name, options.quiet)
     cleaning = Cleaning()
     for name in options.trees:
-        for tree in read_trees(name, on_error=options.on_error):
+        for tree in read_trees(name, **reading_options(options)):
             cleaned = cleaning.clean(tree)
             if cleaned is not None:
                 yield cleaned.words()
