@@ -48,6 +48,7 @@ def latent_trees(values, rules=None):
         right=none,
         event=integers(0, 0, 0),
         tree_offsets=values,
+        weights=None,
         rules=np.zeros((0, 3), dtype=np.uint32) if rules is None else rules,
         emission_symbols=integers(0),
         symbols=1,

@@ -35,6 +35,7 @@ columns = dict(
     starts=bank.start,
     ends=bank.end,
     tree_offsets=bank.tree_offsets,
+    tree_weights=None,
     coarse_threshold=0.0,
     threshold=0.0,
     memory=1 << 30,
