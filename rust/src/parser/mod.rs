@@ -14,6 +14,7 @@ mod fill;
 mod fragments;
 mod gold_constrained;
 mod members;
+mod options;
 mod parts;
 mod times;
 mod unfinished;
@@ -25,11 +26,12 @@ pub use chart_cache::ChartCache;
 use fill::FillOutcome;
 use fragments::MAX_FRAGMENT_WIDTH;
 pub use gold_constrained::{CrfExamples, GoldTree, LeftOut, TrainingError, crf_examples};
+pub use options::{Combine, Decoder, Options};
 use times::Stopwatch;
 pub use times::Times;
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use rayon::prelude::*;
 
@@ -46,57 +48,6 @@ use crate::crf::{CrfModel, CrfPass, CrfRules, CrfTrees, TokenAttributes};
 use crate::decode::{Best, Derivation, ExpectedGain, PackedForest, PcfgRules, Viterbi};
 use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
 use crate::span_filter::{FilterWorkspace, SpanFilter};
-
-/// What is maximised.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Decoder {
-    /// The expected number of correct nodes of the binary tree.
-    MaxRecall,
-    /// The expected F1 of labelled brackets.
-    MaxF1,
-    /// The product of the posteriors of anchored rules.
-    MaxRule,
-    /// The probability of the tree.
-    Viterbi,
-}
-
-/// How several latent models are combined.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Combine {
-    /// By posteriors: those of labelled spans are averaged, those of rules multiplied.
-    Posteriors,
-    /// By trees: the tree whose nodes occur most often in the best trees of the members.
-    Trees,
-}
-
-/// How to parse.
-#[derive(Debug, Clone, Copy)]
-pub struct Options {
-    /// What is maximised.
-    pub decoder: Decoder,
-    /// How several latent models are combined.
-    pub combine: Combine,
-    /// Posteriors below which classes of symbols are dropped after the coarse pass.
-    pub coarse_threshold: f64,
-    /// Posteriors below which symbols are dropped before decoding.
-    pub threshold: f64,
-    /// The fraction of correct spans that the span filter should leave open; one for no filter.
-    pub span_recall: f64,
-    /// The number of bytes that the charts of a sentence may take. Where they need more, more is
-    /// pruned, or the sentence is split. K-best trees are given up to what the charts leave.
-    pub memory: usize,
-    /// The largest number of words that are parsed as a whole; longer sentences are split.
-    pub max_length: usize,
-    /// The time for a sentence. When it is up, the result is the best tree of what has been
-    /// computed.
-    pub timeout: Option<Duration>,
-    /// The number of trees that are wanted.
-    pub candidates: usize,
-    /// Whether the posteriors of all labelled spans are wanted.
-    pub marginals: bool,
-    /// Whether the CPU times of phases are wanted.
-    pub times: bool,
-}
 
 /// The factor by which thresholds are lowered at the second fallback level.
 const LOOSEN: f64 = 1e-3;
