@@ -43,6 +43,9 @@ TASKS: Mapping[str, Mapping[str, Command]] = {
             "lpcfg.cli.tune",
             "search for the parameters of an estimator with the highest F1 on development trees",
         ),
+        "import": Command(
+            "lpcfg.cli.import_grammar", "make a model from the grammar files of another parser"
+        ),
     },
     "parse": {
         "parse": Command(
