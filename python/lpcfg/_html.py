@@ -21,13 +21,14 @@ def table(rows: Iterable[Sequence[object]], heading: Sequence[str] = ()) -> str:
     """A table; the first cell of a row is its name.
 
     >>> table([("F1", 88.2)], heading=("", "all"))
-    '<table><tr><th></th><th>all</th></tr><tr><th>F1</th><td>88.2</td></tr></table>'
+    '<table><tr><th></th><th>all</th></tr><tr><th style="text-align:left">F1</th><td>88.2...'
     """
-    parts = ["<tr>" + "".join(f"<th>{_cell(cell)}</th>" for cell in heading) + "</tr>"]
-    parts = parts if heading else []
+    parts = []
+    if heading:
+        parts.append("<tr>" + "".join(f"<th>{_cell(cell)}</th>" for cell in heading) + "</tr>")
     for name, *cells in rows:
         others = "".join(f"<td>{_cell(cell)}</td>" for cell in cells)
-        parts.append(f"<tr><th>{_cell(name)}</th>{others}</tr>")
+        parts.append(f'<tr><th style="text-align:left">{_cell(name)}</th>{others}</tr>')
     return f"<table>{''.join(parts)}</table>"
 
 

@@ -78,7 +78,7 @@ def test_commands_run(text, folder):
         assert done.stdout or " -o " in line or " --svg " in line, f"{line} printed nothing"
 
 
-@pytest.mark.parametrize("target", ["demo", "test", "bench", "docs", "wheel", "lint"])
+@pytest.mark.parametrize("target", ["demo", "test", "bench", "docs", "wheel", "sdist", "release-check", "lint"])
 def test_targets_that_texts_name_are_in_the_makefile(target):
     assert re.search(rf"^{target}:", (REPOSITORY / "Makefile").read_text("utf-8"), re.MULTILINE)
 

@@ -81,6 +81,10 @@ class _TrainParser(argparse.ArgumentParser):
         parser = _build_parser(self.prog, self.description, chosen_estimator(args))
         return parser.parse_args(args, namespace), []
 
+    def declared(self) -> argparse.ArgumentParser:
+        """The parser with all options that need no ``--estimator``."""
+        return _build_parser(self.prog, self.description, DEFAULT_ESTIMATOR)
+
 
 def _build_parser(
     prog: str, description: str | None, estimator: str | None

@@ -161,7 +161,8 @@ class Treebank:
             ("words", len(self.words)),
             ("nodes", len(self.symbol)),
             ("symbols", len(self.symbols)),
-            ("transform", self.transform),
+            ("binarisation", self.transform.binarize),
+            ("ancestors, siblings", f"{self.transform.vertical}, {self.transform.horizontal}"),
         ]
         shown = _html.table(rows)
         lengths = np.diff(self.tree_offsets)
