@@ -61,6 +61,9 @@ from . import (
 from . import (
     treebank as treebank,
 )
+from . import (
+    tuning as tuning,
+)
 from ._core import __version__ as __version__
 from .corpus.parse_corpus import parse_corpus as parse_corpus
 from .corpus.report import CorpusReport as CorpusReport
@@ -162,3 +165,7 @@ from .treebank.symbol import Symbol as Symbol
 from .treebank.transform import Transform as Transform
 from .treebank.tree import Tree as Tree
 from .treebank.treebank import Treebank as Treebank
+from .tuning.search import Tuning as Tuning
+from .tuning.search import tune as tune
+from .tuning.space import Choice as Choice
+from .tuning.space import Range as Range
