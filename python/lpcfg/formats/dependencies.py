@@ -130,14 +130,14 @@ def _read(data: bytes, name: str) -> Iterator[tuple[list[str], DependencyTree]]:
         raise TreebankError("the text is not UTF-8", file=name, line=line) from None
     rows: list[tuple[str, str, int, str]] = []
     first = 1
-    for number, line in enumerate([*text.split("\n"), ""], start=1):
-        line = line.rstrip("\r")
-        if not line.strip():
+    for number, text_line in enumerate([*text.split("\n"), ""], start=1):
+        row_text = text_line.rstrip("\r")
+        if not row_text.strip():
             if rows:
                 yield _sentence(rows, name, first)
             rows, first = [], number + 1
-        elif not line.startswith("#") or "\t" in line:
-            row = _row(line.split("\t"), name, number)
+        elif not row_text.startswith("#") or "\t" in row_text:
+            row = _row(row_text.split("\t"), name, number)
             if row is not None:
                 rows.append(row)
                 first = number - len(rows) + 1

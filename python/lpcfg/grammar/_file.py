@@ -171,14 +171,13 @@ def _span_filter(file: ModelFile, document: Document) -> SpanFilter | None:
     # Without its filter a grammar is only slower, so weights of other templates are left out.
     if document["span_filter"]["template_version"] != _core.span_filter_version:
         return None
-    return SpanFilter(
-        **{
-            name: unpack_numbers(file, f"span_filter.{name}")
-            if dtype is np.float32
-            else file.array(f"span_filter.{name}", dtype, (None,))
-            for name, dtype in _FILTER_TYPES.items()
-        }
-    )
+    arrays: dict[str, Any] = {
+        name: unpack_numbers(file, f"span_filter.{name}")
+        if dtype is np.float32
+        else file.array(f"span_filter.{name}", dtype, (None,))
+        for name, dtype in _FILTER_TYPES.items()
+    }
+    return SpanFilter(**arrays)
 
 
 #: A grammar with its lexicon, its latent states or its CRF weights.

@@ -92,4 +92,5 @@ def unpack_numbers(file: ModelFile, name: str) -> NDArray[np.float32]:
         raise ModelFileError(
             f"{name} has the code {codes.max()}, but only {len(values)} values", path=file.path
         )
-    return values[codes]
+    numbers: NDArray[np.float32] = values[codes]
+    return numbers

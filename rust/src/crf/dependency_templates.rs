@@ -33,9 +33,8 @@ struct SpanHeads {
 
 impl SpanHeads {
     fn new(sentence: &[TokenAttributes], start: usize, end: usize) -> Self {
-        let is_head = |&word: &usize| {
-            parent(sentence, word).is_none_or(|head| !(start..end).contains(&head))
-        };
+        let is_head =
+            |&word: &usize| parent(sentence, word).is_none_or(|head| !(start..end).contains(&head));
         let mut heads = Self { number: 0, first: start, last: start };
         for word in (start..end).filter(is_head) {
             if heads.number == 0 {
@@ -116,7 +115,9 @@ pub(super) fn span_dependencies(add: &mut Collector<'_>, start: usize, end: usiz
     let (parent_tag, side) = tag_of_parent(sentence, head);
     // The relations of the dependents inside: a set as the hash of its members in ascending order.
     let inside = || {
-        (start..end).filter(|&word| parent(sentence, word) == Some(head)).map(|w| sentence[w].relation)
+        (start..end)
+            .filter(|&word| parent(sentence, word) == Some(head))
+            .map(|w| sentence[w].relation)
     };
     let mut relations: Vec<u64> = inside().collect();
     relations.sort_unstable();
@@ -152,7 +153,9 @@ pub(super) fn split_dependencies(add: &mut Collector<'_>, [start, split, end]: [
     let (kind, relation) = match () {
         () if right_parent == Some(left.last) => (1, other.relation),
         () if left_parent == Some(right.first) => (2, one.relation),
-        () if right_parent.is_some_and(|head| (start..split).contains(&head)) => (3, other.relation),
+        () if right_parent.is_some_and(|head| (start..split).contains(&head)) => {
+            (3, other.relation)
+        }
         () if left_parent.is_some_and(|head| (split..end).contains(&head)) => (4, one.relation),
         () if left_parent == right_parent => (5, other.relation),
         () => (6, other.relation),
@@ -163,4 +166,94 @@ pub(super) fn split_dependencies(add: &mut Collector<'_>, [start, split, end]: [
     add.add(T::SplitRelations, [kind, one.relation, other.relation]);
     add.add(T::SplitTags, [kind, one.tag, other.tag]);
     add.add(T::SplitTagsRelation, [kind, relation, one.tag, other.tag]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::templates::{span_features, split_features, word_features};
+    use super::super::tokens::Vocabulary;
+    use super::*;
+
+    /// The dog saw a cat with tails: 0 <- 1 <- 2 -> 4, 3 <- 4 -> 6, 5 <- 6.
+    fn sentence() -> Vec<TokenAttributes> {
+        let vocabulary = Vocabulary::learn([("the", 9), ("saw", 3)].into_iter());
+        let words = [
+            ("the", 1, "det"),
+            ("dog", 1, "nsubj"),
+            ("saw", 0, "root"),
+            ("a", 1, "det"),
+            ("cat", -2, "obj"),
+            ("with", 1, "case"),
+            ("tails", -2, "nmod"),
+        ];
+        words
+            .into_iter()
+            .enumerate()
+            .map(|(tag, (word, head, relation))| {
+                vocabulary.attributes(word).with_tag(tag as u32 % 4).with_dependency(head, relation)
+            })
+            .collect()
+    }
+
+    #[test]
+    fn a_phrase_has_one_head_and_other_spans_have_more() {
+        let sentence = sentence();
+        let heads = |start, end| {
+            let heads = SpanHeads::new(&sentence, start, end);
+            (heads.number, heads.first, heads.last)
+        };
+        assert_eq!(heads(0, 2), (1, 1, 1));
+        assert_eq!(heads(3, 7), (1, 4, 4));
+        assert_eq!(heads(0, 7), (1, 2, 2));
+        assert_eq!(heads(1, 4), (2, 2, 3));
+        assert_eq!(heads(4, 6), (2, 4, 5));
+    }
+
+    #[test]
+    fn heads_that_a_part_of_the_sentence_does_not_have_are_outside() {
+        let part = &sentence()[4..];
+        assert_eq!(parent(part, 0), None);
+        assert_eq!(parent(part, 2), Some(0));
+        let mut far = sentence();
+        far[6].head = i32::MAX;
+        assert_eq!(parent(&far, 6), None);
+    }
+
+    fn collected(mut features: impl FnMut(&mut Vec<u64>)) -> Vec<u64> {
+        let mut found = Vec::new();
+        features(&mut found);
+        found
+    }
+
+    #[test]
+    fn dependencies_only_add_features() {
+        let with = sentence();
+        let mut plain = with.clone();
+        plain.iter_mut().for_each(|token| token.relation = 0);
+        for (start, end) in [(0, 2), (1, 4), (3, 7), (0, 7)] {
+            let [long, short] = [&with, &plain]
+                .map(|sentence| collected(|found| span_features(sentence, start, end, found)));
+            assert!(long.len() > short.len() && long.starts_with(&short));
+        }
+    }
+
+    #[test]
+    fn features_of_dependencies_never_change() {
+        // The weights of saved models depend on these hashes.
+        let sentence = sentence();
+        let hash = |features: Vec<u64>| features.into_iter().fold(0, combine);
+        let found = [
+            hash(collected(|found| word_features(&sentence, 4, found))),
+            hash(collected(|found| span_features(&sentence, 3, 7, found))),
+            hash(collected(|found| span_features(&sentence, 1, 4, found))),
+            hash(collected(|found| split_features(&sentence, [2, 3, 7], found))),
+        ];
+        let expected = [
+            0xF06A_EF16_01E2_0606,
+            0x174D_012E_5497_7C02,
+            0xCFE0_DCCA_3E72_47DA,
+            0xA2B7_959A_9C2E_8476,
+        ];
+        assert_eq!(found, expected);
+    }
 }

@@ -21,9 +21,9 @@ from lpcfg.estimators.common_parameters import (
     RANDOM_STATE,
 )
 from lpcfg.estimators.constraints import AnyOf, Instance, Interval, Options
+from lpcfg.estimators.crf.dependency_columns import DependencyColumns, dependency_columns
 from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.pcfg import PCFGEstimator
-from lpcfg.estimators.crf.dependency_columns import dependency_columns
 from lpcfg.estimators.span_filter import training_emissions
 from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.grammar.crf_weights import CRFWeights, Loss
@@ -203,7 +203,7 @@ class CRFEstimator(Estimator):
             keys = _core.crf_cluster_keys(list(clusters.words_))
             start = replace(start, cluster_words=keys, clusters=clusters.clusters_)
         known = loaded_dependencies(self.dependencies)
-        columns = {}
+        columns: DependencyColumns = {}
         if known is not None:
             columns = dependency_columns(treebank, known, backbone.tag_ids)
             start = replace(start, dependencies=True)
