@@ -18,11 +18,11 @@ from lpcfg.estimators.common_parameters import (
     RANDOM_STATE,
     STATES,
 )
-from lpcfg.estimators.constraints import Function, Instance, Interval
+from lpcfg.estimators.constraints import Function, Instance, Interval, Pair
 from lpcfg.estimators.em.latent_trees import LatentTrees
 from lpcfg.estimators.em.smoothing import SMOOTHING, Smoothing
 from lpcfg.estimators.em.state_parameters import StateMap, StateParameters, map_states
-from lpcfg.estimators.parameters import parameter
+from lpcfg.estimators.parameters import parameter, searched
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.grammar import Grammar
@@ -83,7 +83,9 @@ class EMEstimator(Estimator):
     progress_unit = "iterations"
     default_transform = Transform(vertical=0)
 
-    states: tuple[int, int] = field(default=(8, 8), metadata=STATES)
+    states: tuple[int, int] = field(
+        default=(8, 8), metadata=searched(STATES, Pair(Interval(int, 2, 16)))
+    )
     start: Grammar | None = field(
         default=None,
         metadata=parameter(
@@ -99,6 +101,7 @@ class EMEstimator(Estimator):
         metadata=parameter(
             Interval(int, 0),
             "the number of iterations; with held-out trees or a monitor, the largest number",
+            search=Interval(int, 5, 50),
         ),
     )
     min_count: int = field(default=10, metadata=MIN_COUNT)

@@ -13,12 +13,12 @@ from lpcfg.estimators.common_parameters import (
     MIN_COUNT,
     STATES,
 )
-from lpcfg.estimators.constraints import Interval
+from lpcfg.estimators.constraints import Interval, Pair
 from lpcfg.estimators.em.latent_trees import LatentTrees
 from lpcfg.estimators.em.smoothing import SMOOTHING, Smoothing
 from lpcfg.estimators.features.node_projections import nodes_by_symbol
 from lpcfg.estimators.features.projected_treebank import ProjectedTreebank, ProjectingEstimator
-from lpcfg.estimators.parameters import parameter
+from lpcfg.estimators.parameters import parameter, searched
 from lpcfg.estimators.pivot._rules import NodeStates
 from lpcfg.estimators.pivot._states import SideFeatures, SymbolStates, find_states
 from lpcfg.estimators.rule_nodes import RuleNodes
@@ -50,7 +50,9 @@ class PivotEstimator(ProjectingEstimator):
     description = "latent states by pivot features: probabilities to start em from"
     default_transform = Transform(vertical=0)
 
-    states: tuple[int, int] = field(default=(8, 8), metadata=STATES)
+    states: tuple[int, int] = field(
+        default=(8, 8), metadata=searched(STATES, Pair(Interval(int, 2, 32)))
+    )
     dimensions: int = field(
         default=2,
         metadata=parameter(
@@ -63,6 +65,7 @@ class PivotEstimator(ProjectingEstimator):
             Interval(float, 0),
             "a feature can be a pivot if at least this fraction of the nodes of an average state "
             "have it; with larger values there are fewer candidates, with more reliable statistics",
+            search=Interval(float, 0.002, 0.2),
         ),
     )
     iterations: int = field(
