@@ -9,6 +9,7 @@ use super::arrays::{Runs, check_ids, check_shape, elements, offsets_in};
 use super::enter::{enter, lock};
 use super::errors::{ArgumentError, Failure, IntoPyErr};
 use super::grammar::PyGrammar;
+use super::parser::NO_TAG;
 use super::threads::Threads;
 use crate::crf::{
     CLUSTER_LEVELS, CrfModel, FeatureLabels, Loss, OLDEST_TEMPLATE_VERSION, Steps,
@@ -134,9 +135,14 @@ impl PyCrfTrainer {
     /// Add training trees, whose charts a grammar prunes; returns the number of trees that were left
     /// out because their charts would take more than `memory` bytes. `word_column` has the number of
     /// each token's word among `spellings`; `emissions` has its id in the lexicon of the grammar.
+    ///
+    /// Optionally, `tags` has the id of its given tag, `heads` how far to the right its head is, and
+    /// `relations` its relation to the head as a number among `relation_names`; an empty name is for
+    /// the words of sentences without dependencies.
     #[pyo3(signature = (
         grammar, *, spellings, word_column, emissions, word_offsets, symbols, starts, ends,
-        tree_offsets, tree_weights, coarse_threshold, threshold, memory
+        tree_offsets, tree_weights, coarse_threshold, threshold, memory, tags=None, heads=None,
+        relations=None, relation_names=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "one array each, all by name")]
     fn add(
@@ -155,8 +161,22 @@ impl PyCrfTrainer {
         coarse_threshold: f64,
         threshold: f64,
         memory: usize,
+        tags: Option<PyReadonlyArray1<'_, u32>>,
+        heads: Option<PyReadonlyArray1<'_, i32>>,
+        relations: Option<PyReadonlyArray1<'_, u32>>,
+        relation_names: Option<Vec<String>>,
     ) -> PyResult<usize> {
+        let dependencies = match (&heads, &relations, &relation_names) {
+            (Some(heads), Some(relations), Some(names)) => Some(Dependencies {
+                heads: elements("heads", heads)?,
+                relations: elements("relations", relations)?,
+                names,
+            }),
+            _ => None,
+        };
         let trees = TreesIn {
+            tags: tags.as_ref().map(|array| elements("tags", array)).transpose()?,
+            dependencies,
             words: elements("word_column", &word_column)?,
             emissions: elements("emissions", &emissions)?,
             word_offsets: elements("word_offsets", &word_offsets)?,
@@ -251,6 +271,26 @@ struct TreesIn<'a> {
     tree_offsets: &'a [i64],
     /// The weight of each tree; 1 if there are none.
     weights: Option<&'a [f64]>,
+    /// The given tags of tokens, if there are any.
+    tags: Option<&'a [u32]>,
+    dependencies: Option<Dependencies<'a>>,
+}
+
+/// The heads of tokens, and their relations to them by number.
+struct Dependencies<'a> {
+    heads: &'a [i32],
+    relations: &'a [u32],
+    names: &'a [String],
+}
+
+impl Dependencies<'_> {
+    /// A token with its dependency.
+    fn add(&self, token: usize, attributes: TokenAttributes) -> TokenAttributes {
+        match self.names[self.relations[token] as usize].as_str() {
+            "" => attributes,
+            relation => attributes.with_dependency(self.heads[token], relation),
+        }
+    }
 }
 
 impl TreesIn<'_> {
@@ -272,6 +312,16 @@ impl TreesIn<'_> {
         check_ids("word_column", self.words, attributes.len())?;
         check_ids("emissions", self.emissions, grammar.emissions().number_of_words())?;
         check_ids("symbols", self.symbols, grammar.rules().number_of_symbols())?;
+        if let Some(tags) = self.tags {
+            check_shape("tags", &[tags.len()], &[tokens])?;
+            let given = tags.iter().filter(|&&tag| tag != NO_TAG);
+            check_ids("tags", given, grammar.emissions().number_of_tags())?;
+        }
+        if let Some(Dependencies { heads, relations, names }) = &self.dependencies {
+            check_shape("heads", &[heads.len()], &[tokens])?;
+            check_shape("relations", &[relations.len()], &[tokens])?;
+            check_ids("relations", relations.iter(), names.len())?;
+        }
         if let Some(weights) = self.weights {
             check_shape(
                 "tree_weights",
@@ -290,21 +340,29 @@ impl TreesIn<'_> {
             .enumerate()
             .map(|(number, (words, tree))| {
                 let words = words[0]..words[1];
-                let attributes = |&word: &u32| attributes[word as usize];
+                let attributes = |token: usize| {
+                    let own = attributes[self.words[token] as usize];
+                    self.dependencies.as_ref().map_or(own, |found| found.add(token, own))
+                };
                 Ok(GoldTree {
                     nodes: (tree[0]..tree[1])
                         .map(|node| self.node(node, words.len()))
                         .collect::<Result<_, _>>()?,
-                    tokens: self.emissions[words.clone()]
-                        .iter()
-                        .copied()
-                        .map(Token::Word)
-                        .collect(),
-                    sentence: self.words[words].iter().map(attributes).collect(),
+                    tokens: words.clone().map(|token| self.token(token)).collect(),
+                    sentence: words.map(attributes).collect(),
                     weight: self.weights.map_or(1.0, |weights| weights[number] as f32),
                 })
             })
             .collect()
+    }
+
+    /// A word, and its tag if that is given.
+    fn token(&self, token: usize) -> Token {
+        let word = self.emissions[token];
+        match self.tags.map_or(NO_TAG, |tags| tags[token]) {
+            NO_TAG => Token::Word(word),
+            tag => Token::Tagged { word, tag },
+        }
     }
 
     /// A node of a sentence with this number of words.
