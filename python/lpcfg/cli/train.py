@@ -69,10 +69,6 @@ def add(commands: Commands) -> None:
     declared = add_command(commands, "train", _train, about)
     commands.choices["train"] = EstimatorCommand(declared.prog, about, _build_parser)
 
-    def declared(self) -> argparse.ArgumentParser:
-        """The parser with all options that need no ``--estimator``."""
-        return _build_parser(self.prog, self.description, DEFAULT_ESTIMATOR)
-
 
 def _build_parser(
     prog: str, description: str | None, estimator: str | None
