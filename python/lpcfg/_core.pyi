@@ -36,6 +36,7 @@ __all__ = [
     "crf_template_version",
     "crf_vocabulary",
     "decode_spans",
+    "hash_rows",
     "invert_table",
     "model_file_bytes",
     "nearest_mixtures",
@@ -43,6 +44,7 @@ __all__ = [
     "span_marginals",
     "train_span_filter",
     "transform_forest",
+    "transform_table",
     "write_model_file",
 ]
 
@@ -347,6 +349,13 @@ _TableColumns: TypeAlias = tuple[
     npt.NDArray[np.int32],
     npt.NDArray[np.int64],
 ]
+_InvertibleColumns: TypeAlias = tuple[
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int64],
+]
 _SymbolParts: TypeAlias = tuple[Sequence[str], Sequence[str], Sequence[str] | None, bool]
 
 _Table: TypeAlias = tuple[
@@ -370,16 +379,14 @@ def clean_forest(forest: _ForestColumns, cleaning: Cleaning) -> _ForestColumns: 
 def transform_forest(
     forest: _ForestColumns, cleaning: Cleaning | None, transform: Transform
 ) -> _Table: ...
-def invert_table(
-    table: tuple[
-        npt.NDArray[np.uint32],
-        npt.NDArray[np.int32],
-        npt.NDArray[np.int32],
-        npt.NDArray[np.int32],
-        npt.NDArray[np.int64],
-    ],
+def transform_table(
+    table: _InvertibleColumns,
     symbols: Sequence[_SymbolParts],
     words: Sequence[str],
+    transform: Transform,
+) -> _Table: ...
+def invert_table(
+    table: _InvertibleColumns, symbols: Sequence[_SymbolParts], words: Sequence[str]
 ) -> _ForestColumns: ...
 
 # Features of candidate trees
@@ -428,6 +435,7 @@ class LatentTrees:
 
 # Estimation
 
+def hash_rows(columns: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]: ...
 def nearest_mixtures(
     gram: npt.NDArray[np.float64], products: npt.NDArray[np.float64], threads: int
 ) -> npt.NDArray[np.float64]: ...
