@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from lpcfg.errors import InputError
-from lpcfg.estimators.parameters import Parameterized
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.parameters.parameterized import Parameterized
 from lpcfg.treebank.inputs import Trees, as_treebank, as_trees
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from lpcfg.estimators.constraints import Function, Instance, Interval, Pair
-from lpcfg.estimators.parameters import parameter
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.parameters.constraints import Function, Instance, Interval, Pair
+from lpcfg.parameters.parameterized import parameter
 
 __all__ = [
     "CLASS_SMOOTHING",

@@ -1,5 +1,6 @@
 //! Bindings of conditional random fields: models and training.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
@@ -17,6 +18,9 @@ use crate::crf::{
 use crate::decode::Node;
 use crate::grammar::{Grammar, SymbolId, Token};
 use crate::parser::{Combine, Decoder, GoldTree, Options, TrainingError, crf_examples};
+
+/// The number of training trees whose attributes are in memory besides their examples.
+const TREES_AT_ONCE: usize = 1024;
 
 /// The weights of a conditional random field, with the vocabulary and the labels of its features.
 #[pyclass(name = "CRFModel", module = "lpcfg._core", frozen)]
@@ -188,12 +192,21 @@ impl PyCrfTrainer {
             let vocabulary = &trainer.model().vocabulary;
             let attributes: Vec<TokenAttributes> =
                 spellings.iter().map(|word| vocabulary.attributes(word)).collect();
-            let trees = trees.gold_trees(grammar, &attributes)?;
+            let bounds = trees.check(grammar, attributes.len())?;
             let model = trainer.model();
-            let added =
-                self.threads.install(|| crf_examples(model, grammar, trees, options, cancel))?;
-            trainer.add(added.examples);
-            Ok::<_, Failure>(added.too_large)
+            let (mut examples, mut too_large) = (Vec::new(), 0);
+            // A tree with the attributes of its words takes as much memory as its example.
+            for batch in bounds.chunks(TREES_AT_ONCE) {
+                let batch: Vec<GoldTree> =
+                    batch.iter().map(|bounds| trees.gold_tree(bounds, &attributes)).collect();
+                let added = self
+                    .threads
+                    .install(|| crf_examples(model, grammar, batch, options, cancel))?;
+                examples.extend(added.examples);
+                too_large += added.too_large;
+            }
+            trainer.add(examples);
+            Ok::<_, Failure>(too_large)
         })
     }
 
@@ -253,13 +266,16 @@ struct TreesIn<'a> {
     weights: Option<&'a [f64]>,
 }
 
+/// The place of a tree in the columns of tokens and of nodes.
+struct TreeBounds {
+    words: Range<usize>,
+    nodes: Range<usize>,
+    weight: f32,
+}
+
 impl TreesIn<'_> {
-    /// Check the columns and split them into trees.
-    fn gold_trees(
-        &self,
-        grammar: &Grammar,
-        attributes: &[TokenAttributes],
-    ) -> Result<Vec<GoldTree>, ArgumentError> {
+    /// Check the columns, and find the places of the trees in them.
+    fn check(&self, grammar: &Grammar, words: usize) -> Result<Vec<TreeBounds>, ArgumentError> {
         let (tokens, nodes) = (self.words.len(), self.symbols.len());
         for (name, found, expected) in [
             ("emissions", self.emissions.len(), tokens),
@@ -269,7 +285,7 @@ impl TreesIn<'_> {
         ] {
             check_shape(name, &[found], &[expected])?;
         }
-        check_ids("word_column", self.words, attributes.len())?;
+        check_ids("word_column", self.words, words)?;
         check_ids("emissions", self.emissions, grammar.emissions().number_of_words())?;
         check_ids("symbols", self.symbols, grammar.rules().number_of_symbols())?;
         if let Some(weights) = self.weights {
@@ -285,40 +301,48 @@ impl TreesIn<'_> {
         }
         let words = offsets_in("word_offsets", self.word_offsets, tokens, Runs::NonEmpty)?;
         let trees = offsets_in("tree_offsets", self.tree_offsets, nodes, Runs::NonEmpty)?;
-        let bounds = words.windows(2).zip(trees.windows(2));
+        let bounds = words.windows(2).zip(trees.windows(2)).enumerate();
         bounds
-            .enumerate()
-            .map(|(number, (words, tree))| {
-                let words = words[0]..words[1];
-                let attributes = |&word: &u32| attributes[word as usize];
-                Ok(GoldTree {
-                    nodes: (tree[0]..tree[1])
-                        .map(|node| self.node(node, words.len()))
-                        .collect::<Result<_, _>>()?,
-                    tokens: self.emissions[words.clone()]
-                        .iter()
-                        .copied()
-                        .map(Token::Word)
-                        .collect(),
-                    sentence: self.words[words].iter().map(attributes).collect(),
-                    weight: self.weights.map_or(1.0, |weights| weights[number] as f32),
-                })
+            .map(|(number, (words, nodes))| {
+                let (words, nodes) = (words[0]..words[1], nodes[0]..nodes[1]);
+                for node in nodes.clone() {
+                    self.check_span(node, words.len())?;
+                }
+                let weight = self.weights.map_or(1.0, |weights| weights[number] as f32);
+                Ok(TreeBounds { words, nodes, weight })
             })
             .collect()
     }
 
-    /// A node of a sentence with this number of words.
-    fn node(&self, node: usize, length: usize) -> Result<Node, ArgumentError> {
+    /// Check that a node is in its sentence, which has this number of words.
+    fn check_span(&self, node: usize, length: usize) -> Result<(), ArgumentError> {
         let (start, end) = (self.starts[node], self.ends[node]);
-        match (u32::try_from(start), u32::try_from(end)) {
-            (Ok(start), Ok(end)) if start < end && end as usize <= length => {
-                Ok(Node { symbol: SymbolId(self.symbols[node]), start, end })
-            }
+        match (usize::try_from(start), usize::try_from(end)) {
+            (Ok(first), Ok(last)) if first < last && last <= length => Ok(()),
             _ => {
                 let message =
                     format!("node {node} covers {start} to {end} in a sentence of {length} words");
                 Err(ArgumentError::new("ends", message))
             }
+        }
+    }
+
+    /// A tree of the checked columns.
+    fn gold_tree(&self, bounds: &TreeBounds, attributes: &[TokenAttributes]) -> GoldTree {
+        let words = bounds.words.clone();
+        GoldTree {
+            tokens: self.emissions[words.clone()].iter().copied().map(Token::Word).collect(),
+            sentence: self.words[words].iter().map(|&word| attributes[word as usize]).collect(),
+            nodes: bounds
+                .nodes
+                .clone()
+                .map(|node| Node {
+                    symbol: SymbolId(self.symbols[node]),
+                    start: self.starts[node] as u32,
+                    end: self.ends[node] as u32,
+                })
+                .collect(),
+            weight: bounds.weight,
         }
     }
 }

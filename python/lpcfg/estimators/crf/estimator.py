@@ -20,8 +20,6 @@ from lpcfg.estimators.common_parameters import (
     PROGRESS,
     RANDOM_STATE,
 )
-from lpcfg.estimators.constraints import AnyOf, Instance, Interval, Options
-from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.estimators.span_filter import training_emissions
 from lpcfg.grammar.crf_weights import CRFWeights, Loss
@@ -29,6 +27,8 @@ from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import refuse_unary_rules
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.word_clusters import WordClusters, loaded_clusters
+from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options
+from lpcfg.parameters.parameterized import parameter
 from lpcfg.parsing.options import MEMORY, Pruning, checked_pruning
 from lpcfg.treebank.treebank import Treebank
 

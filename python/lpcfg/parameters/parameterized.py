@@ -15,7 +15,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 from lpcfg.errors import InputError
-from lpcfg.estimators.constraints import Constraint
+from lpcfg.parameters.constraints import Constraint
 
 __all__ = ["Parameter", "Parameterized", "parameter", "recorded"]
 
@@ -59,7 +59,7 @@ def parameter(
     ``lexicon__rare``.
     ``parts``: declarations of the parts that have command-line options.
 
-    >>> from lpcfg.estimators.constraints import Interval
+    >>> from lpcfg.parameters.constraints import Interval
     >>> from dataclasses import dataclass, field
     >>> declared = parameter(Interval(float, 0), "strength of the prior in tokens")
     >>> @dataclass(repr=False)
