@@ -40,6 +40,7 @@ __all__ = [
     "invert_table",
     "model_file_bytes",
     "nearest_mixtures",
+    "reranker_template_version",
     "span_filter_version",
     "span_marginals",
     "train_span_filter",
@@ -390,6 +391,9 @@ def invert_table(
 ) -> _ForestColumns: ...
 
 # Features of candidate trees
+
+# The version of the feature templates of rerankers, which their files store.
+reranker_template_version: int
 
 def candidate_features(
     forest: _ForestColumns,

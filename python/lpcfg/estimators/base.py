@@ -84,16 +84,6 @@ class BaseEstimator(Parameterized, ABC):
         gold = as_trees(trees, parser.grammar.cleaning if cleaned else None)
         return evaluate_parser(parser, gold).scores.f1 / 100
 
-    def __sklearn_tags__(self) -> object:
-        """The tags that scikit-learn asks for: the input is trees, and there are no targets."""
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=False),
-            input_tags=InputTags(two_d_array=False),
-        )
-
 
 @dataclass(repr=False)
 class Estimator(BaseEstimator):

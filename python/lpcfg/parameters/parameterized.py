@@ -215,6 +215,16 @@ class Parameterized:
                 record[name] = recorded(value)
         return record
 
+    def __sklearn_tags__(self) -> object:
+        """The tags that scikit-learn asks for: the input is trees, and there are no targets."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(two_d_array=False),
+        )
+
     def __repr__(self) -> str:
         return _short_repr(self)
 

@@ -8,6 +8,7 @@ use super::enter::enter;
 use super::errors::{ArgumentError, Failure, IntoPyErr};
 use super::threads::Threads;
 use super::treebank::ForestIn;
+use crate::rerank::templates::TEMPLATE_VERSION;
 use crate::rerank::view::LabelTables;
 use crate::rerank::{ExtractError, extract};
 
@@ -67,5 +68,6 @@ fn candidate_features<'py>(
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("reranker_template_version", TEMPLATE_VERSION)?;
     module.add_function(wrap_pyfunction!(candidate_features, module)?)
 }
