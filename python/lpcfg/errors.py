@@ -143,7 +143,8 @@ class InputError(LpcfgError, ValueError):
 
     ``argument``: the name of the argument, or an option of the command line. ``str`` puts it in
     front of a message that does not name it.
-    ``path``: the file or the folder that the message is about; ``line``: the line, from 1.
+    ``path``: the file or the folder that the message is about.
+    ``line``, ``column``: the position in the file, counted from 1; None for the whole file.
 
     >>> str(InputError("must be at least 1, not 0", argument="n_states"))
     'n_states: must be at least 1, not 0'
@@ -160,11 +161,13 @@ class InputError(LpcfgError, ValueError):
         argument: str | None = None,
         path: str | PathLike[str] | None = None,
         line: int | None = None,
+        column: int | None = None,
     ) -> None:
         super().__init__(message)
         self.argument = argument
         self.path = None if path is None else fspath(path)
         self.line = line
+        self.column = column
 
     @property
     def place(self) -> str:
@@ -174,7 +177,7 @@ class InputError(LpcfgError, ValueError):
         '--output'
         """
         if self.path is not None:
-            return _joined(self.path, self.line)
+            return _joined(self.path, self.line, self.column)
         name = self.argument or ""
         # Only at the start, or after a class: elsewhere the word may mean something else.
         is_name = name.isidentifier() or name.startswith("--")

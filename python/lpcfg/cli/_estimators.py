@@ -17,6 +17,7 @@ from lpcfg.io import load, save
 from lpcfg.parameters.parameterized import Parameter
 
 __all__ = [
+    "EstimatorCommand",
     "add_estimator_choice",
     "add_estimator_options",
     "build_estimator",
@@ -60,6 +61,39 @@ def chosen_estimator(arguments: Iterable[str] | None) -> str | None:
     parser.add_argument("--estimator", nargs="?")
     name = parser.parse_known_args(None if arguments is None else list(arguments))[0].estimator
     return name if name in ESTIMATORS else None
+
+
+class EstimatorCommand(argparse.ArgumentParser):
+    """Finds the estimator among the arguments first, then parses them with its options.
+
+    ``build``: makes the parser of the command from its name, its description and the estimator,
+    which is None if the arguments name none.
+
+    >>> def build(prog, description, estimator):
+    ...     parser = argparse.ArgumentParser(prog)
+    ...     add_estimator_choice(parser)
+    ...     add_estimator_options(parser, estimator or "spectral")
+    ...     return parser
+    >>> EstimatorCommand("train", "", build).parse_args(["--estimator", "em", "--states", "4"])
+    Namespace(estimator='em', states=(4, 4))
+    """
+
+    def __init__(
+        self,
+        prog: str,
+        description: str,
+        build: Callable[[str, str | None, str | None], argparse.ArgumentParser],
+    ) -> None:
+        super().__init__(prog=prog, description=description)
+        self._build = build
+
+    # In the standard library the type of the result depends on the type of the namespace.
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse all arguments with the options of the estimator that they name."""
+        parser = self._build(self.prog, self.description, chosen_estimator(args))
+        return parser.parse_args(args, namespace), []
 
 
 class _Option(NamedTuple):

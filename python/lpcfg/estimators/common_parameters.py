@@ -35,22 +35,26 @@ MIN_COUNT = parameter(
     Interval(int, 0),
     "symbols with up to this number of nodes in the treebank have one state; between min_count and "
     "full_count the number of states grows linearly",
+    search=Interval(int, 1, 50),
 )
 
 FULL_COUNT = parameter(
     Interval(int, 0),
     "symbols with at least this number of nodes have the full number of states; not less than "
     "min_count",
+    search=Interval(int, 50, 1000),
 )
 
 WORD_SMOOTHING = parameter(
     Interval(float, 0),
     "the prior count, in tokens, of the word's class in the distribution of states given a word; "
     "the larger, the closer rare words are to their classes",
+    search=Interval(float, 0.2, 20),
 )
 
 CLASS_SMOOTHING = parameter(
     Interval(float, 0),
     "the prior count, in tokens, of the tag in the distribution of states given a class of rare "
     "and unknown words; the larger, the closer classes are to the average of the tag",
+    search=Interval(float, 0.2, 20),
 )

@@ -17,7 +17,7 @@ from typing import Any, Self
 from lpcfg.errors import InputError
 from lpcfg.parameters.constraints import Constraint
 
-__all__ = ["Parameter", "Parameterized", "parameter", "recorded"]
+__all__ = ["Parameter", "Parameterized", "parameter", "recorded", "searched"]
 
 #: The key of a declaration in the metadata of a field.
 _KEY = "parameter"
@@ -34,6 +34,7 @@ class Parameter:
     metavar: str
     nested: bool
     parts: Mapping[str, Parameter]
+    search: Constraint | None
     default: object
 
 
@@ -46,6 +47,7 @@ def parameter(
     metavar: str | None = None,
     nested: bool = False,
     parts: Mapping[str, Mapping[str, Parameter]] | None = None,
+    search: Constraint | None = None,
 ) -> Mapping[str, Parameter]:
     """Declare a parameter: the metadata of a dataclass field. The field has the default.
 
@@ -58,6 +60,8 @@ def parameter(
     ``nested``: whether ``get_params`` and ``set_params`` reach the parts of its value, as in
     ``lexicon__rare``.
     ``parts``: declarations of the parts that have command-line options.
+    ``search``: the values that tuning tries unless it is told others; None to leave the parameter
+    as it is.
 
     >>> from lpcfg.parameters.constraints import Interval
     >>> from dataclasses import dataclass, field
@@ -76,9 +80,21 @@ def parameter(
         metavar or constraint.metavar,
         nested,
         {name: part[_KEY] for name, part in (parts or {}).items()},
+        search,
         default=MISSING,
     )
     return {_KEY: declared}
+
+
+def searched(declared: Mapping[str, Parameter], search: Constraint) -> Mapping[str, Parameter]:
+    """A declaration that several estimators share, with the values that tuning tries.
+
+    >>> from lpcfg.parameters.constraints import Interval
+    >>> shared = parameter(Interval(int, 1), "the number of states")
+    >>> print(searched(shared, Interval(int, 2, 16))["parameter"].search)
+    an integer from 2 to 16
+    """
+    return {_KEY: replace(declared[_KEY], search=search)}
 
 
 class Parameterized:

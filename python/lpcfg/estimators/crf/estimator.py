@@ -86,17 +86,24 @@ class CRFEstimator(Estimator):
             Interval(float, 0),
             "the exponent of the PCFG's probability of a tree in the score of the tree; with the "
             "loss independent it is 0",
+            search=Interval(float, 0.5, 1.5),
         ),
     )
     epochs: int = field(
         default=3,
         metadata=parameter(
-            Interval(int, 0), "the number of passes over all trees; training time grows with it"
+            Interval(int, 0),
+            "the number of passes over all trees; training time grows with it",
+            search=Interval(int, 1, 6),
         ),
     )
     learning_rate: float = field(
         default=0.01,
-        metadata=parameter(Interval(float, 0, closed="neither"), "the step size of AdaGrad"),
+        metadata=parameter(
+            Interval(float, 0, closed="neither"),
+            "the step size of AdaGrad",
+            search=Interval(float, 0.001, 0.1),
+        ),
     )
     initial_accumulator: float = field(
         default=1.0,
@@ -104,6 +111,7 @@ class CRFEstimator(Estimator):
             Interval(float, 0, closed="neither"),
             "the initial value of AdaGrad's sums of squared gradients; the larger, the smaller the "
             "first steps",
+            search=Interval(float, 0.1, 10),
         ),
     )
     penalty: float = field(

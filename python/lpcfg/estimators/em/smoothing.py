@@ -72,6 +72,7 @@ SMOOTHING = parameter(
             Interval(float, 0),
             "how far the rules of a state back off to the rules of its symbol, at the end of "
             "training",
+            search=Interval(float, 0.5, 40),
         ),
         "words": WORD_SMOOTHING,
         "classes": CLASS_SMOOTHING,

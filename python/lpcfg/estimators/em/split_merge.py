@@ -60,6 +60,7 @@ class SplitMergeEstimator(Estimator):
             Interval(int, 0),
             "the number of cycles; each can double the number of states, and takes longer than the "
             "previous one",
+            search=Interval(int, 1, 4),
         ),
     )
     split_iterations: int = field(
@@ -76,6 +77,7 @@ class SplitMergeEstimator(Estimator):
         metadata=parameter(
             Interval(float, 0, 1),
             "the fraction of the splits that is undone in each cycle; the larger, the fewer states",
+            search=Interval(float, 0.3, 0.8),
         ),
     )
     mixing: float = field(
@@ -83,6 +85,7 @@ class SplitMergeEstimator(Estimator):
         metadata=parameter(
             Interval(float, 0, 1),
             "the weight of the mean over its symbol's states in the rules of each state",
+            search=Interval(float, 0.001, 0.1),
         ),
     )
     symmetry_breaking: float = field(

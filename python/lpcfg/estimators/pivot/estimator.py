@@ -22,8 +22,8 @@ from lpcfg.estimators.pivot._states import SideFeatures, SymbolStates, find_stat
 from lpcfg.estimators.rule_nodes import RuleNodes
 from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.latent_states import LatentStates
-from lpcfg.parameters.constraints import Interval
-from lpcfg.parameters.parameterized import parameter
+from lpcfg.parameters.constraints import Interval, Pair
+from lpcfg.parameters.parameterized import parameter, searched
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
@@ -50,7 +50,9 @@ class PivotEstimator(ProjectingEstimator):
     description = "latent states by pivot features: probabilities to start em from"
     default_transform = Transform(vertical=0)
 
-    states: tuple[int, int] = field(default=(8, 8), metadata=STATES)
+    states: tuple[int, int] = field(
+        default=(8, 8), metadata=searched(STATES, Pair(Interval(int, 2, 32)))
+    )
     dimensions: int = field(
         default=2,
         metadata=parameter(
@@ -63,6 +65,7 @@ class PivotEstimator(ProjectingEstimator):
             Interval(float, 0),
             "a feature can be a pivot if at least this fraction of the nodes of an average state "
             "have it; with larger values there are fewer candidates, with more reliable statistics",
+            search=Interval(float, 0.002, 0.2),
         ),
     )
     iterations: int = field(

@@ -24,8 +24,8 @@ from lpcfg.estimators.features.projected_treebank import (
 from lpcfg.estimators.spectral.decomposition import SpectralDecomposition
 from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.latent_states import LatentStates
-from lpcfg.parameters.constraints import Interval
-from lpcfg.parameters.parameterized import parameter
+from lpcfg.parameters.constraints import Interval, Options, Pair
+from lpcfg.parameters.parameterized import parameter, searched
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["SpectralEstimator"]
@@ -49,13 +49,16 @@ class SpectralEstimator(ProjectingEstimator):
     description = "latent states by the spectral method: seconds of training, no local optima"
     progress_unit = "symbols"
 
-    states: tuple[int, int] = field(default=(12, 12), metadata=STATES)
+    states: tuple[int, int] = field(
+        default=(12, 12), metadata=searched(STATES, Pair(Interval(int, 2, 16)))
+    )
     smoothing: float = field(
         default=5.0,
         metadata=parameter(
             Interval(float, 0),
             "C of the interpolation weight sqrt(n) / (C + sqrt(n)) of rules seen n times; the "
             "larger, the closer rare rules are to the rules of the PCFG",
+            search=Interval(float, 0.5, 40),
         ),
     )
     tolerance: float = field(
@@ -72,9 +75,12 @@ class SpectralEstimator(ProjectingEstimator):
             "shrinkage: the weight of a direction with the singular value s is s^2 / (s^2 + "
             "(ridge * e)^2), where e is the value that noise alone would have, which falls with "
             "the number of nodes; 0 for no shrinkage",
+            search=Interval(float, 0.1, 3),
         ),
     )
-    features: str | FeatureSet = field(default="full", metadata=FEATURES)
+    features: str | FeatureSet = field(
+        default="full", metadata=searched(FEATURES, Options("compact", "full"))
+    )
     min_count: int = field(default=10, metadata=MIN_COUNT)
     full_count: int = field(default=100, metadata=FULL_COUNT)
     word_smoothing: float = field(default=2.0, metadata=WORD_SMOOTHING)
