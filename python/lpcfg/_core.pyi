@@ -156,6 +156,8 @@ class Parser:
         marginals: bool,
         times: bool,
         spellings: Sequence[str] | None = None,
+        heads: npt.NDArray[np.int32] | None = None,
+        relations: Sequence[str] | None = None,
     ) -> dict[str, npt.NDArray[Any]]: ...
 
 # Span filters
@@ -239,6 +241,10 @@ class CRFTrainer:
         coarse_threshold: float,
         threshold: float,
         memory: int,
+        tags: npt.NDArray[np.uint32] | None = None,
+        heads: npt.NDArray[np.int32] | None = None,
+        relations: npt.NDArray[np.uint32] | None = None,
+        relation_names: Sequence[str] | None = None,
     ) -> int: ...
     def __len__(self) -> int: ...
     def run(

@@ -232,6 +232,11 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
         help="the time for a sentence; when it is up, the best tree so far is taken "
         "(default: no limit)",
     )
+    parser.add_argument(
+        "--dependencies",
+        metavar="FILE",
+        help="known tags and dependencies of sentences, in CoNLL-U or as word, tag, head, relation",
+    )
     add_jobs(parser)
 
 
@@ -250,7 +255,12 @@ def load_parser(path: str | PathLike[str], options: argparse.Namespace) -> BaseP
         max_length=options.max_length,
         timeout=options.timeout,
         n_jobs=options.jobs,
-        **given(decoder=options.decoder, combine=options.combine, prune=options.prune),
+        **given(
+            decoder=options.decoder,
+            combine=options.combine,
+            prune=options.prune,
+            dependencies=options.dependencies,
+        ),
     )
 
 

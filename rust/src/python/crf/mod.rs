@@ -1,12 +1,13 @@
 //! Bindings of conditional random fields: models and training.
 
-use std::ops::Range;
+mod trees;
+
 use std::sync::{Arc, Mutex};
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::arrays::{Runs, check_ids, check_shape, elements, offsets_in};
+use super::arrays::{Runs, check_shape, elements, offsets_in};
 use super::enter::{enter, lock};
 use super::errors::{ArgumentError, Failure, IntoPyErr};
 use super::grammar::PyGrammar;
@@ -15,9 +16,8 @@ use crate::crf::{
     CLUSTER_LEVELS, CrfModel, FeatureLabels, Loss, OLDEST_TEMPLATE_VERSION, Steps,
     TEMPLATE_VERSION, TokenAttributes, Trainer, Vocabulary, Weights,
 };
-use crate::decode::Node;
-use crate::grammar::{Grammar, SymbolId, Token};
 use crate::parser::{Combine, Decoder, GoldTree, Options, TrainingError, crf_examples};
+use trees::{Dependencies, TreesIn};
 
 /// The number of training trees whose attributes are in memory besides their examples.
 const TREES_AT_ONCE: usize = 1024;
@@ -138,9 +138,14 @@ impl PyCrfTrainer {
     /// Add training trees, whose charts a grammar prunes; returns the number of trees that were left
     /// out because their charts would take more than `memory` bytes. `word_column` has the number of
     /// each token's word among `spellings`; `emissions` has its id in the lexicon of the grammar.
+    ///
+    /// Optionally, `tags` has the id of its given tag, `heads` how far to the right its head is, and
+    /// `relations` its relation to the head as a number among `relation_names`; an empty name is for
+    /// the words of sentences without dependencies.
     #[pyo3(signature = (
         grammar, *, spellings, word_column, emissions, word_offsets, symbols, starts, ends,
-        tree_offsets, tree_weights, coarse_threshold, threshold, memory
+        tree_offsets, tree_weights, coarse_threshold, threshold, memory, tags=None, heads=None,
+        relations=None, relation_names=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "one array each, all by name")]
     fn add(
@@ -159,8 +164,22 @@ impl PyCrfTrainer {
         coarse_threshold: f64,
         threshold: f64,
         memory: usize,
+        tags: Option<PyReadonlyArray1<'_, u32>>,
+        heads: Option<PyReadonlyArray1<'_, i32>>,
+        relations: Option<PyReadonlyArray1<'_, u32>>,
+        relation_names: Option<Vec<String>>,
     ) -> PyResult<usize> {
+        let dependencies = match (&heads, &relations, &relation_names) {
+            (Some(heads), Some(relations), Some(names)) => Some(Dependencies {
+                heads: elements("heads", heads)?,
+                relations: elements("relations", relations)?,
+                names,
+            }),
+            _ => None,
+        };
         let trees = TreesIn {
+            tags: tags.as_ref().map(|array| elements("tags", array)).transpose()?,
+            dependencies,
             words: elements("word_column", &word_column)?,
             emissions: elements("emissions", &emissions)?,
             word_offsets: elements("word_offsets", &word_offsets)?,
@@ -250,100 +269,6 @@ impl PyCrfTrainer {
             Ok::<_, Failure>(trainer.model().weights.values().to_vec())
         })?;
         Ok(weights.into_pyarray(py))
-    }
-}
-
-/// The columns of tokens and of nodes.
-struct TreesIn<'a> {
-    words: &'a [u32],
-    emissions: &'a [u32],
-    word_offsets: &'a [i64],
-    symbols: &'a [u32],
-    starts: &'a [i32],
-    ends: &'a [i32],
-    tree_offsets: &'a [i64],
-    /// The weight of each tree; 1 if there are none.
-    weights: Option<&'a [f64]>,
-}
-
-/// The place of a tree in the columns of tokens and of nodes.
-struct TreeBounds {
-    words: Range<usize>,
-    nodes: Range<usize>,
-    weight: f32,
-}
-
-impl TreesIn<'_> {
-    /// Check the columns, and find the places of the trees in them.
-    fn check(&self, grammar: &Grammar, words: usize) -> Result<Vec<TreeBounds>, ArgumentError> {
-        let (tokens, nodes) = (self.words.len(), self.symbols.len());
-        for (name, found, expected) in [
-            ("emissions", self.emissions.len(), tokens),
-            ("starts", self.starts.len(), nodes),
-            ("ends", self.ends.len(), nodes),
-            ("tree_offsets", self.tree_offsets.len(), self.word_offsets.len()),
-        ] {
-            check_shape(name, &[found], &[expected])?;
-        }
-        check_ids("word_column", self.words, words)?;
-        check_ids("emissions", self.emissions, grammar.emissions().number_of_words())?;
-        check_ids("symbols", self.symbols, grammar.rules().number_of_symbols())?;
-        if let Some(weights) = self.weights {
-            check_shape(
-                "tree_weights",
-                &[weights.len()],
-                &[self.tree_offsets.len().saturating_sub(1)],
-            )?;
-            if !weights.iter().all(|weight| (0.0..f64::INFINITY).contains(weight)) {
-                let message = "tree_weights must be finite and not negative".to_owned();
-                return Err(ArgumentError::new("tree_weights", message));
-            }
-        }
-        let words = offsets_in("word_offsets", self.word_offsets, tokens, Runs::NonEmpty)?;
-        let trees = offsets_in("tree_offsets", self.tree_offsets, nodes, Runs::NonEmpty)?;
-        let bounds = words.windows(2).zip(trees.windows(2)).enumerate();
-        bounds
-            .map(|(number, (words, nodes))| {
-                let (words, nodes) = (words[0]..words[1], nodes[0]..nodes[1]);
-                for node in nodes.clone() {
-                    self.check_span(node, words.len())?;
-                }
-                let weight = self.weights.map_or(1.0, |weights| weights[number] as f32);
-                Ok(TreeBounds { words, nodes, weight })
-            })
-            .collect()
-    }
-
-    /// Check that a node is in its sentence, which has this number of words.
-    fn check_span(&self, node: usize, length: usize) -> Result<(), ArgumentError> {
-        let (start, end) = (self.starts[node], self.ends[node]);
-        match (usize::try_from(start), usize::try_from(end)) {
-            (Ok(first), Ok(last)) if first < last && last <= length => Ok(()),
-            _ => {
-                let message =
-                    format!("node {node} covers {start} to {end} in a sentence of {length} words");
-                Err(ArgumentError::new("ends", message))
-            }
-        }
-    }
-
-    /// A tree of the checked columns.
-    fn gold_tree(&self, bounds: &TreeBounds, attributes: &[TokenAttributes]) -> GoldTree {
-        let words = bounds.words.clone();
-        GoldTree {
-            tokens: self.emissions[words.clone()].iter().copied().map(Token::Word).collect(),
-            sentence: self.words[words].iter().map(|&word| attributes[word as usize]).collect(),
-            nodes: bounds
-                .nodes
-                .clone()
-                .map(|node| Node {
-                    symbol: SymbolId(self.symbols[node]),
-                    start: self.starts[node] as u32,
-                    end: self.ends[node] as u32,
-                })
-                .collect(),
-            weight: bounds.weight,
-        }
     }
 }
 
