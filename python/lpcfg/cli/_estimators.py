@@ -100,6 +100,10 @@ class EstimatorCommand(argparse.ArgumentParser):
         parser = self._build(self.prog, self.description, chosen_estimator(args))
         return parser.parse_args(args, namespace), []
 
+    def declared(self) -> argparse.ArgumentParser:
+        """The parser with the options of the default estimator, for shell completion."""
+        return self._build(self.prog, self.description, DEFAULT_ESTIMATOR)
+
 
 class _Option(NamedTuple):
     """An option, and the parameter, or the part of a parameter, that it sets."""

@@ -19,6 +19,7 @@ from lpcfg.grammar.grammar import Grammar
 from lpcfg.inspection.explanation import explain_states, find_symbol
 from lpcfg.io import load
 from lpcfg.io.replacing import write_text
+from lpcfg.treebank.drawing import stack_drawings
 from lpcfg.treebank.reader import read_trees
 
 __all__ = ["add"]
@@ -32,7 +33,9 @@ def add(commands: Commands) -> None:
     parser = add_command(commands, "show", _show, "draw trees, or summarise models")
     parser.add_argument("file", nargs="+", help="trees (- for standard input) or models")
     parser.add_argument(
-        "--svg", metavar="FILE", help="draw the first tree into an SVG file instead"
+        "--svg",
+        metavar="FILE",
+        help="draw the first tree, or with -n the first N trees, into an SVG file instead",
     )
     parser.add_argument("-n", type=count, metavar="N", help="only the first N trees of a file")
     parser.add_argument(
@@ -87,7 +90,8 @@ def _describe(model: object, name: str, symbol: str | None) -> str:
 
 def _draw(name: str, target: Path, options: argparse.Namespace) -> None:
     check_target(target, [name])
-    tree = next(read_trees(name, **reading_options(options)), None)
-    if tree is None:
+    trees = islice(read_trees(name, **reading_options(options)), options.n or 1)
+    drawings = [tree.to_svg() for tree in trees]
+    if not drawings:
         raise InputError("there are no trees to draw", path=name)
-    write_text(target, tree.to_svg())
+    write_text(target, stack_drawings(drawings))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from lpcfg.errors import InputError, TreebankError
@@ -316,17 +316,21 @@ class Tree:
 
         return draw_text(self, width)
 
-    def to_svg(self, *, marked: Collection[int] = ()) -> str:
-        """Draw the tree as an SVG document.
+    def to_svg(
+        self, *, marked: Collection[int] = (), probabilities: Mapping[int, float] | None = None
+    ) -> str:
+        """Draw the tree as an SVG document, on a white background and without style rules.
 
         ``marked``: the nodes to draw in red, by their numbers in :meth:`nodes` (default none).
+        ``probabilities``: the probabilities of nodes, by these numbers (default none). They are
+        shown when the mouse is over a label; those below 0.995 are written below it.
 
         >>> Tree.from_string("(NN rain)").to_svg().startswith("<svg")
         True
         """
-        from lpcfg.treebank._draw_svg import draw_svg
+        from lpcfg.treebank.drawing import draw_svg
 
-        return draw_svg(self, marked)
+        return draw_svg(self, marked, probabilities)
 
     def _repr_svg_(self) -> str:
         return self.to_svg()

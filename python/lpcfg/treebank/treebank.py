@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from lpcfg import _html
 from lpcfg._core import transform_forest, transform_table
 from lpcfg.errors import InputError, TreebankError
 from lpcfg.treebank.cleaning import Cleaning
@@ -21,6 +22,9 @@ from lpcfg.treebank.sources import Sources, source_name
 from lpcfg.treebank.symbol import Symbol
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.tree import Tree
+
+#: The largest number of nodes of a binarised tree that notebooks draw.
+_LARGEST_DRAWN = 60
 
 __all__ = ["Treebank"]
 
@@ -167,6 +171,24 @@ class Treebank:
         5
         """
         return self.symbol, self.left, self.right, self.word, self.tree_offsets
+
+    def _repr_html_(self) -> str:
+        """A summary as notebooks show it, with the first tree that is not large."""
+        rows: list[tuple[object, ...]] = [
+            ("trees", len(self)),
+            ("words", len(self.words)),
+            ("nodes", len(self.symbol)),
+            ("symbols", len(self.symbols)),
+            ("binarisation", self.transform.binarize),
+            ("ancestors, siblings", f"{self.transform.vertical}, {self.transform.horizontal}"),
+        ]
+        shown = _html.table(rows)
+        lengths = np.diff(self.tree_offsets)
+        small = np.flatnonzero(lengths <= _LARGEST_DRAWN)[:1]
+        if small.size:
+            tree = self.subset(small).trees()[0]
+            shown += _html.caption(f"tree {small[0]}:") + _html.drawing(tree.to_svg())
+        return shown
 
     def subset(self, trees: ArrayLike) -> Treebank:
         """The trees with these indices, in the given order; symbols and words stay.
