@@ -11,11 +11,11 @@ from typing import NamedTuple, NoReturn
 from lpcfg.cli._common import progress, report, several
 from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
-from lpcfg.estimators.parameters import Parameter
 from lpcfg.estimators.registry import DEFAULT_ESTIMATOR, ESTIMATORS, estimator_class, make_estimator
 from lpcfg.formats.dependencies import Dependencies
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import load, save
+from lpcfg.parameters.parameterized import Parameter
 
 __all__ = [
     "EstimatorCommand",

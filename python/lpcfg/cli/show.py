@@ -63,7 +63,7 @@ def _show(options: argparse.Namespace) -> None:
 
 def _show_trees(name: str, options: argparse.Namespace) -> None:
     if options.symbol:
-        raise InputError("this is no model with latent states to explain", argument=name)
+        raise InputError("this is no model with latent states to explain", path=name)
     for tree in islice(read_trees(name, **reading_options(options)), options.n):
         print(tree.pretty() + "\n")
 
@@ -79,7 +79,7 @@ def _describe(model: object, name: str, symbol: str | None) -> str:
         raise InputError(
             f"only a grammar has latent states to explain, not this {type(model).__name__}; name a "
             "model file of a grammar",
-            argument=name,
+            path=name,
         )
     lines = [str(state) for state in explain_states(model, symbol)]
     others = find_symbol(model, symbol)[1]
@@ -93,5 +93,5 @@ def _draw(name: str, target: Path, options: argparse.Namespace) -> None:
     trees = islice(read_trees(name, **reading_options(options)), options.n or 1)
     drawings = [tree.to_svg() for tree in trees]
     if not drawings:
-        raise InputError("there are no trees to draw", argument=name)
+        raise InputError("there are no trees to draw", path=name)
     write_text(target, stack_drawings(drawings))

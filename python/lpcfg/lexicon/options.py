@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from lpcfg.errors import InputError
+from lpcfg.parameters.constraints import Instance
+from lpcfg.parameters.parameterized import parameter
 
-__all__ = ["LexiconOptions"]
+__all__ = ["LEXICON", "LexiconOptions"]
 
 Classes = Literal["english", "learnt", "tag"]
 
@@ -94,3 +96,12 @@ class LexiconOptions:
             class_smoothing=0.0,
             chain_smoothing=0.0,
         )
+
+
+#: The declaration of a parameter ``lexicon``.
+LEXICON = parameter(
+    Instance(LexiconOptions),
+    "the classes of rare and unknown words, and the smoothing of the lexicon",
+    option=False,
+    nested=True,
+)

@@ -245,7 +245,7 @@ def loaded_clusters(clusters: WordClusters | str | PathLike[str] | None) -> Word
     if isinstance(clusters, (str, PathLike)):
         clusters = WordClusters.load(clusters)
     if clusters is not None and not hasattr(clusters, "words_"):
-        raise InputError("the word clusters are not fitted; call fit first")
+        raise InputError("the word clusters are not fitted; call fit first", argument="clusters")
     return clusters
 
 

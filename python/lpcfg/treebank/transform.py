@@ -111,14 +111,7 @@ class Transform:
         >>> Transform().invert_columns(Transform().apply([Tree("NN", "rain")])).word_names
         ['rain']
         """
-        table = (
-            treebank.symbol,
-            treebank.left,
-            treebank.right,
-            treebank.word,
-            treebank.tree_offsets,
-        )
-        return Forest(*invert_table(table, treebank.symbols, treebank.words))
+        return Forest(*invert_table(treebank.columns, treebank.symbols, treebank.words))
 
     def to_dict(self) -> dict[str, Any]:
         """The options as a dictionary that JSON can represent.

@@ -7,13 +7,13 @@ import itertools
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from lpcfg import _html
-from lpcfg._core import transform_forest
+from lpcfg._core import transform_forest, transform_table
 from lpcfg.errors import InputError, TreebankError
 from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.forest import Forest, gather_trees
@@ -27,6 +27,15 @@ from lpcfg.treebank.tree import Tree
 _LARGEST_DRAWN = 60
 
 __all__ = ["Treebank"]
+
+
+InvertibleColumns: TypeAlias = tuple[
+    NDArray[np.uint32],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int64],
+]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -159,6 +168,15 @@ class Treebank:
             f"{len(self.symbols)} symbols, {len(self.words)} words>"
         )
 
+    @property
+    def columns(self) -> InvertibleColumns:
+        """The columns that the trees can be restored from, as the core takes them.
+
+        >>> len(Treebank.from_trees([Tree("NN", "rain")]).columns)
+        5
+        """
+        return self.symbol, self.left, self.right, self.word, self.tree_offsets
+
     def _repr_html_(self) -> str:
         """A summary as notebooks show it, with the first tree that is not large."""
         rows: list[tuple[object, ...]] = [
@@ -260,8 +278,9 @@ class Treebank:
         >>> print(*bank.transformed(Transform(binarize="left")).symbols)
         A^X B^X @X[B] C^X ROOT+X
         """
-        transformed = transform.apply(self.transform.invert_columns(self))
-        return replace(transformed, cleaning=self.cleaning, weights=self.weights)
+        table = transform_table(self.columns, self.symbols, self.words, transform)
+        transformed = Treebank.from_table(table, transform, self.cleaning)
+        return replace(transformed, weights=self.weights)
 
     def sentences(self) -> list[tuple[list[str], list[str]]]:
         """The words and the tags of each sentence.
@@ -284,8 +303,7 @@ class Treebank:
         '8c74c669'
         """
         digest = hashlib.sha256()
-        columns = (self.symbol, self.left, self.right, self.word, self.tree_offsets)
-        for column in columns:
+        for column in self.columns:
             digest.update(column.astype("<i8").tobytes())
         if self.weights is not None:
             digest.update(self.weights.astype("<f8").tobytes())

@@ -16,11 +16,11 @@ from lpcfg.estimators.common_parameters import (
     STATES,
     WORD_SMOOTHING,
 )
-from lpcfg.estimators.constraints import Interval, Pair
 from lpcfg.estimators.features.projected_treebank import ProjectedTreebank, ProjectingEstimator
-from lpcfg.estimators.parameters import parameter, searched
 from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.latent_states import LatentStates
+from lpcfg.parameters.constraints import Interval, Pair
+from lpcfg.parameters.parameterized import parameter, searched
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 

@@ -18,15 +18,15 @@ from lpcfg.estimators.common_parameters import (
     RANDOM_STATE,
     STATES,
 )
-from lpcfg.estimators.constraints import Function, Instance, Interval, Pair
 from lpcfg.estimators.em.latent_trees import LatentTrees
 from lpcfg.estimators.em.smoothing import SMOOTHING, Smoothing
 from lpcfg.estimators.em.state_parameters import StateMap, StateParameters, map_states
-from lpcfg.estimators.parameters import parameter, searched
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.parameters.constraints import Function, Instance, Interval, Pair
+from lpcfg.parameters.parameterized import parameter, searched
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 

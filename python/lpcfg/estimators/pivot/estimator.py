@@ -13,17 +13,17 @@ from lpcfg.estimators.common_parameters import (
     MIN_COUNT,
     STATES,
 )
-from lpcfg.estimators.constraints import Interval, Pair
 from lpcfg.estimators.em.latent_trees import LatentTrees
 from lpcfg.estimators.em.smoothing import SMOOTHING, Smoothing
 from lpcfg.estimators.features.node_projections import nodes_by_symbol
 from lpcfg.estimators.features.projected_treebank import ProjectedTreebank, ProjectingEstimator
-from lpcfg.estimators.parameters import parameter, searched
 from lpcfg.estimators.pivot._rules import NodeStates
 from lpcfg.estimators.pivot._states import SideFeatures, SymbolStates, find_states
 from lpcfg.estimators.rule_nodes import RuleNodes
 from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.latent_states import LatentStates
+from lpcfg.parameters.constraints import Interval, Pair
+from lpcfg.parameters.parameterized import parameter, searched
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 

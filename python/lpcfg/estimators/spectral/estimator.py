@@ -15,17 +15,17 @@ from lpcfg.estimators.common_parameters import (
     STATES,
     WORD_SMOOTHING,
 )
-from lpcfg.estimators.constraints import Interval, Options, Pair
 from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.estimators.features.projected_treebank import (
     FEATURES,
     ProjectedTreebank,
     ProjectingEstimator,
 )
-from lpcfg.estimators.parameters import parameter, searched
 from lpcfg.estimators.spectral.decomposition import SpectralDecomposition
 from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.latent_states import LatentStates
+from lpcfg.parameters.constraints import Interval, Options, Pair
+from lpcfg.parameters.parameterized import parameter, searched
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["SpectralEstimator"]
