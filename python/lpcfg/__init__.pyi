@@ -115,6 +115,8 @@ from .evaluation.scores import Scores as Scores
 from .evaluation.scores import evaluate as evaluate
 from .formats.conllu import ConlluSentence as ConlluSentence
 from .formats.conllu import read_conllu as read_conllu
+from .formats.dependencies import Dependencies as Dependencies
+from .formats.dependencies import DependencyTree as DependencyTree
 from .formats.tree_formats import format_tree as format_tree
 from .formats.tree_formats import read_formatted as read_formatted
 from .grammar.berkeley import import_berkeley as import_berkeley

@@ -290,7 +290,7 @@ def _train(options: argparse.Namespace) -> None:
     target = Path(options.output)
     _check_options(options)
     if options.rerank and target.exists():
-        raise InputError("there is something already; name a folder to make", argument=target)
+        raise InputError("there is something already; name a folder to make", path=target)
     if options.noise or options.rerank or is_ensemble(options.preset):
         check_folder(target)
     else:
@@ -298,7 +298,7 @@ def _train(options: argparse.Namespace) -> None:
     if options.tagger:
         check_target(Path(options.tagger), options.treebank)
         if Path(options.tagger).resolve() == target.resolve():
-            raise InputError("grammar and tagger need a file each", argument=target)
+            raise InputError("grammar and tagger need a file each", path=target)
     lexicon = LexiconOptions(classes=options.word_classes, rare=options.rare)
     kind = estimator_class(options.estimator)
     many = family_defaults(kind) if options.noise else {}

@@ -66,6 +66,18 @@ def _shown(value: object) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
+#: What columns are called on the axes of plots, with their units.
+_AXES = {
+    "F1": "F1 (%)",
+    "noise": "kind of noise",
+    "sentences / CPU s": "sentences per CPU second",
+    "states": "latent states of a symbol",
+    "training CPU s": "training time (CPU seconds)",
+    "trees": "training trees",
+    "unlabelled F1": "unlabelled F1 (%)",
+}
+
+
 def draw_rows(
     rows: Sequence[Row],
     path: str | PathLike[str],
@@ -80,7 +92,8 @@ def draw_rows(
 
     Each column has a panel with a line for each value of the column ``by``; with ``together``, each
     of these values has a panel with a line for each column. Missing values and None are not drawn.
-    ``logarithmic``: columns with logarithmic axes. This needs matplotlib.
+    ``logarithmic``: columns with logarithmic axes. With ``together``, all columns are an F1. This
+    needs matplotlib.
     """
     import matplotlib as mpl
 
@@ -102,7 +115,10 @@ def draw_rows(
             # Names are not connected by lines.
             style = "o" if isinstance(points[0][0], str) else "o-"
             axis.plot(*zip(*points, strict=True), style, label=label)
-        axis.set(title=title, xlabel=across)
+        up_label = "F1" if together else title
+        axis.set(xlabel=_AXES.get(across, across), ylabel=_AXES.get(up_label, up_label))
+        if together:
+            axis.set_title(title)
         if across in logarithmic:
             axis.set_xscale("log")
             ticks = sorted({row[across] for row in rows})
