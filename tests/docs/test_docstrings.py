@@ -4,9 +4,9 @@ import inspect
 import re
 
 import pytest
-from lpcfg.parameters.parameterized import Parameterized
 
 import lpcfg
+from lpcfg.parameters.parameterized import Parameterized
 
 NAMES = [
     name
