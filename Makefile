@@ -17,7 +17,7 @@ SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock $(shell find rust/src 
 .DELETE_ON_ERROR:
 
 help:
-	@echo "make demo   build, install into .venv, then train, parse, score and draw on embedded data"
+	@echo "make demo   build, install into .venv, then parse, train, score, draw and serve a page"
 	@echo "make test   the same set-up, then linters, cargo test and pytest"
 	@echo "make lint   ruff, import-linter, mypy, stubtest, cargo fmt, clippy"
 	@echo "make soak   fuzz for SOAK_MINUTES; goes on where the last run was"
@@ -55,8 +55,8 @@ $(TOOLS): pyproject.toml rust/Cargo.toml
 	@touch $@
 
 $(INSTALLED): $(SOURCES) $(TOOLS)
-	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV=$(abspath $(VENV)) \
-		$(BIN)/maturin develop --release --locked --quiet
+	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_COMPILE=1 VIRTUAL_ENV=$(abspath $(VENV)) \
+		$(BIN)/maturin develop --release --locked --quiet --extras text,serve
 	@touch $@
 
 # What tests, linters and the documentation need, and `make demo` does not. Files are compiled when

@@ -84,6 +84,9 @@ class Grammar:
     def from_string(cls, text: str, start: str | None = None) -> Grammar:
         """Read a hand-written grammar in the notation of NLTK, see :mod:`lpcfg.grammar.notation`.
 
+        ``text``: the rules, one or several alternatives a line. ``start``: the start symbol; None
+        (the default) for the one that the text names, or the first left side.
+
         >>> grammar = Grammar.from_string("S -> 'a' S 'b' [0.5] | 'a' 'b' [0.5]")
         >>> len(grammar.binary_rules)
         3

@@ -23,7 +23,8 @@ class LexiconOptions:
     predict the tags of the treebank's rare words, for any language. ``"english"``: the signatures
     of the Berkeley parser (Peng 2021, chapter 6). ``"tag"``: the tags themselves, for sentences
     whose tags are known (Cohen et al. 2013). Default ``"learnt"``.
-    ``rare``: words that occur at most this often are counted for their classes. Default 20.
+    ``classes``: the kind of word classes (default ``english``).
+        ``rare``: words that occur at most this often are replaced (default 5). Default 20.
     ``replace``: whether rare words are replaced by their classes, and so unknown to the lexicon.
     Default False: they also have entries as words.
     ``lowercase_initial``: whether unknown words at the beginning of a sentence are replaced by
@@ -80,6 +81,8 @@ class LexiconOptions:
     @classmethod
     def plain(cls, classes: Classes = "english", rare: int = 5) -> LexiconOptions:
         """Rare words replaced by their classes, without smoothing (Peng 2021, chapter 6).
+
+        ``rare``: words that occur at most this often are counted for their classes.
 
         >>> LexiconOptions.plain().word_smoothing
         0.0

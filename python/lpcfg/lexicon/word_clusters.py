@@ -227,7 +227,7 @@ class WordClusters:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> WordClusters:
-        """Load a file that :meth:`save` has written.
+        """Load a file that :meth:`save` has written to ``path``.
 
         >>> WordClusters.load("missing.lpcfg")
         Traceback (most recent call last):

@@ -145,6 +145,8 @@ class Parameterized:
     def invalid(self, name: str, problem: str) -> InputError:
         """The error for a parameter whose value cannot be used.
 
+        ``name``: the parameter. ``problem``: what is wrong with its value, without the name.
+
         >>> from lpcfg import PCFGEstimator
         >>> print(PCFGEstimator().invalid("lexicon", "is missing"))
         PCFGEstimator: lexicon is missing

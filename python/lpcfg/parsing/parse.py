@@ -54,7 +54,9 @@ _MAX_REPR_LENGTH = 60
 class LabelledSpan(NamedTuple):
     """A labelled span of words, and the probability that the tree of the sentence has it.
 
-    The span covers the words from ``start`` up to but not including ``end``.
+    ``label``: the label of the node, or the tag of a preterminal.
+    ``start``, ``end``: the first word of the span, and the word after its last one, from 0.
+    ``probability``: the posterior probability of the span with this label, from 0 to 1.
 
     >>> LabelledSpan("NP", 0, 2, 0.9).probability
     0.9
@@ -144,6 +146,10 @@ class Parse:
         conditional: bool = False,
     ) -> Self:
         """A parse from its trees with their log-probabilities, best first, and its marginals.
+
+        ``candidates``: the trees with their log-probabilities, the best one first; at least one.
+        ``marginals``: the probabilities of all labelled spans. ``conditional``: whether
+        probabilities are given the words, as those of a CRF (default False).
 
         >>> from lpcfg.parsing.marginals import marginal_table
         >>> table = marginal_table([0], [1], ["UH"], [0.5], [True])

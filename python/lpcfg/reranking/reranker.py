@@ -377,7 +377,7 @@ class Reranker(BaseEstimator, BaseParser):
 
     @classmethod
     def load(cls, folder: str | PathLike[str], **resources: Unpack[Resources]) -> Self:
-        """Load a reranker that :meth:`save` wrote.
+        """Load a reranker that :meth:`save` wrote to ``folder``.
 
         ``resources``: ``memory``, ``max_length``, ``timeout`` and ``n_jobs``.
 

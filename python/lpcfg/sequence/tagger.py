@@ -166,6 +166,8 @@ class Tagger(Parameterized):
     def tag(self, words: Sequence[str]) -> list[str]:
         """The most probable tag of each word of a sentence.
 
+        ``words``: the words of one sentence.
+
         >>> from lpcfg import embedded_trees
         >>> tagger = Tagger().fit(embedded_trees())
         >>> tagger.tag(["A", "bird", "sang", "."])
@@ -177,6 +179,8 @@ class Tagger(Parameterized):
         self, sentences: Iterable[Sequence[str]], batch_size: int = BATCH
     ) -> Iterator[list[str]]:
         """The most probable tags of many sentences, lazily, in their order and in batches.
+
+        ``batch_size``: how many sentences are tagged at once.
 
         >>> from lpcfg import embedded_trees
         >>> tagger = Tagger().fit(embedded_trees())
@@ -194,6 +198,8 @@ class Tagger(Parameterized):
         """The tags that have at least this probability, None for other words.
 
         A parser that gets these with the words has fewer choices; see :meth:`lpcfg.Parser.parse`.
+
+        ``sentences``: the words of each sentence. ``batch_size``: how many are tagged at once.
 
         >>> from lpcfg import embedded_trees
         >>> tagger = Tagger().fit(embedded_trees())
@@ -217,6 +223,8 @@ class Tagger(Parameterized):
 
     def posteriors(self, words: Sequence[str]) -> NDArray[np.float64]:
         """The probabilities of all tags (columns, as in ``tags_``) of each word (row).
+
+        ``words``: the words of one sentence.
 
         >>> from lpcfg import embedded_trees
         >>> tagger = Tagger().fit(embedded_trees())
@@ -266,7 +274,7 @@ class Tagger(Parameterized):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Tagger:
-        """Load a tagger that :meth:`save` has written.
+        """Load a tagger that :meth:`save` has written to ``path``.
 
         >>> Tagger.load("missing.lpcfg")
         Traceback (most recent call last):

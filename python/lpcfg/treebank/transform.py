@@ -96,6 +96,8 @@ class Transform:
     def invert(self, treebank: Treebank) -> list[Tree]:
         """The trees before the transform.
 
+        ``treebank``: a table that this transform has made, or a part of it.
+
         >>> Transform().invert(Transform().apply([Tree("NN", "rain")]))
         [Tree.from_string('(NN rain)')]
         """
@@ -103,6 +105,8 @@ class Transform:
 
     def invert_columns(self, treebank: Treebank) -> Forest:
         """The trees before the transform, as columns.
+
+        ``treebank``: a table that this transform has made, or a part of it.
 
         >>> Transform().invert_columns(Transform().apply([Tree("NN", "rain")])).word_names
         ['rain']
@@ -119,7 +123,7 @@ class Transform:
 
     @classmethod
     def from_dict(cls, options: Mapping[str, Any]) -> Transform:
-        """Undo :meth:`to_dict`.
+        """Undo :meth:`to_dict`; ``options`` that are absent have their defaults.
 
         >>> Transform.from_dict({"vertical": 2}).vertical
         2

@@ -21,7 +21,9 @@ __all__ = ["Tree", "escape", "tree_from_nodes", "unescape"]
 
 
 class Tree:
-    """An immutable constituency tree: a label and either children or, at a preterminal, one word.
+    """An immutable constituency tree.
+
+    ``label``: the label of its root. ``content``: its children, or the word of a preterminal.
 
     >>> tree = Tree("S", [Tree("NP", [Tree("PRP", "it")]), Tree("VP", [Tree("VBD", "rained")])])
     >>> tree.words(), tree.tags()
@@ -58,7 +60,7 @@ class Tree:
 
     @classmethod
     def from_string(cls, text: str, *, unescape: bool = False) -> Tree:
-        """Read one bracketed tree.
+        """Read one bracketed tree from ``text``.
 
         This undoes ``str(tree)``, except that ``-LRB-`` and ``-RRB-`` are kept unless ``unescape``
         asks for brackets.
@@ -322,8 +324,7 @@ class Tree:
         """Draw the tree as an SVG document, on a white background and without style rules.
 
         ``marked``: the nodes to draw in red, by their numbers in :meth:`nodes` (default none).
-        ``probabilities``: the probabilities of nodes, by these numbers (default none). They are
-        shown when the mouse is over a label; those below 0.995 are written below it.
+        ``probabilities``: by these numbers, the probabilities to show (default none).
 
         >>> Tree.from_string("(NN rain)").to_svg().startswith("<svg")
         True
@@ -350,7 +351,7 @@ class Tree:
 
     @classmethod
     def from_nltk(cls, tree: nltk.Tree) -> Tree:
-        """Convert an ``nltk.Tree``, in which every word must be the only child of its node.
+        """Convert ``tree``, in which every word must be the only child of its node.
 
         >>> import nltk
         >>> Tree.from_nltk(nltk.Tree.fromstring("(NP (NN rain))"))

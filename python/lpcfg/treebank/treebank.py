@@ -42,6 +42,8 @@ InvertibleColumns: TypeAlias = tuple[
 class Treebank:
     """Binarised trees as a node table: trees in order, nodes in post-order, an array per column.
 
+    ``symbol`` is an index into ``symbols``, and ``word`` one into ``words``. The nodes of tree i
+    begin at ``tree_offsets[i]``. ``transform`` is the transform of the trees.
     ``left``, ``right`` and ``parent`` are indices into the whole table, -1 where there is none: a
     unary node has only a left child, a preterminal has no children, a root has no parent. ``start``
     and ``end`` count tokens within the sentence, ``end`` exclusive. ``word`` is -1 except for
@@ -130,6 +132,9 @@ class Treebank:
         cls, table: TableColumns, transform: Transform, cleaning: Cleaning | None
     ) -> Treebank:
         """A treebank from the columns, symbols and words that the core computes.
+
+        ``transform``, ``cleaning``: how the trees were transformed and cleaned; None if they were
+        not cleaned.
 
         >>> import io
         >>> from lpcfg.treebank.reader import read_table

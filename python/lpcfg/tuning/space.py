@@ -39,7 +39,10 @@ class Range:
             raise InputError(f"must be at most high, {self.high}, not {self.low}", argument="low")
 
     def suggest(self, trial: Trial, name: str) -> float:
-        """The value that a trial of optuna takes; on a logarithmic scale if the range is wide."""
+        """The value that a trial of optuna takes for the parameter with this ``name``.
+
+        It is drawn on a logarithmic scale if the range is wide.
+        """
         log = self.low > 0 and self.high >= _LOGARITHMIC * self.low
         if isinstance(self.low, int) and isinstance(self.high, int):
             return trial.suggest_int(name, self.low, self.high, log=log)
@@ -69,7 +72,7 @@ class Choice:
     values: tuple[str | float, ...]
 
     def suggest(self, trial: Trial, name: str) -> str | float:
-        """The value that a trial of optuna takes."""
+        """The value that a trial of optuna takes for the parameter with this ``name``."""
         value = trial.suggest_categorical(name, self.values)
         assert value is not None  # it is one of the values
         return value

@@ -104,6 +104,8 @@ class ClusteringEstimator(ProjectingEstimator):
     def ranks(self, treebank: Treebank) -> NDArray[np.int64]:
         """The rank for symbols that may have several clusters.
 
+        ``treebank``: the training trees.
+
         >>> from lpcfg import Tree
         >>> ClusteringEstimator().ranks(Treebank.from_trees([Tree("NN", "rain")]))
         array([0])
@@ -114,6 +116,8 @@ class ClusteringEstimator(ProjectingEstimator):
         self, projected: ProjectedTreebank, generator: np.random.Generator
     ) -> LatentStates:
         """Cluster the nodes and count.
+
+        ``generator``: the source of random numbers for k-means.
 
         >>> from lpcfg import Tree
         >>> projected = ClusteringEstimator().project(Treebank.from_trees([Tree("NN", "rain")]))

@@ -209,6 +209,9 @@ class EMEstimator(Estimator):
     ) -> StateParameters:
         """The parameters before the first iteration.
 
+        ``treebank``: the training trees. ``generator``: the source of the noise that makes states
+        differ.
+
         >>> from lpcfg import Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
         >>> trees = LatentTrees(bank, PCFGEstimator().fit(bank).grammar_)

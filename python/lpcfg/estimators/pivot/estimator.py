@@ -100,6 +100,8 @@ class PivotEstimator(ProjectingEstimator):
     def ranks(self, treebank: Treebank) -> NDArray[np.int64]:
         """The ranks of symbols that may have several states: ``dimensions`` times their number.
 
+        ``treebank``: the training trees.
+
         >>> from lpcfg import Tree
         >>> PivotEstimator().ranks(Treebank.from_trees([Tree("NN", "rain")]))
         array([0])
@@ -111,6 +113,8 @@ class PivotEstimator(ProjectingEstimator):
         self, projected: ProjectedTreebank, generator: np.random.Generator
     ) -> LatentStates:
         """Find the states of each symbol, then the state probabilities of each rule.
+
+        ``generator``: not used; the method draws no random numbers.
 
         >>> from lpcfg import Tree
         >>> projected = PivotEstimator().project(Treebank.from_trees([Tree("NN", "rain")]))

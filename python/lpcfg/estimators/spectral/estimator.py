@@ -111,6 +111,8 @@ class SpectralEstimator(ProjectingEstimator):
     def ranks(self, treebank: Treebank) -> NDArray[np.int64]:
         """The largest number of states minus one, because the first state is a constant.
 
+        ``treebank``: the training trees.
+
         >>> from lpcfg import Tree
         >>> SpectralEstimator().ranks(Treebank.from_trees([Tree("NN", "rain")]))
         array([0])
@@ -120,7 +122,10 @@ class SpectralEstimator(ProjectingEstimator):
     def latent_states(
         self, projected: ProjectedTreebank, generator: np.random.Generator
     ) -> LatentStates:
-        """The parameters over latent states; no random numbers are used here.
+        """The parameters over latent states.
+
+        ``projected``: the projections of the training trees.
+        ``generator``: not used; the decomposition has drawn its random numbers before.
 
         >>> from lpcfg import Tree
         >>> projected = SpectralEstimator().project(Treebank.from_trees([Tree("NN", "rain")]))
