@@ -118,6 +118,10 @@ impl Parser {
             if let (Some(grammar), Some(projection)) = (&self.coarse, self.grammar().projection()) {
                 let clock = Stopwatch::start(options.times);
                 let spanned = self.run_coarse(grammar, threshold, workspace, cancel)?;
+                if let Some(gold) = gold {
+                    let classes = gold.iter().map(|&(cell, node)| (cell, projection.class(node)));
+                    workspace.coarse.keep(Cells::new(workspace.words.len()), classes);
+                }
                 workspace.times.coarse += clock.seconds();
                 if !spanned {
                     return Ok(FillOutcome::NotSpanned);

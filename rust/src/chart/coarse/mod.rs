@@ -71,6 +71,11 @@ impl CoarseChart {
         &self.mask
     }
 
+    /// Keep these classes, given by cell, though the last [`run`](Self::run) has pruned them.
+    pub fn keep(&mut self, cells: Cells, classes: impl Iterator<Item = (usize, SymbolId)>) {
+        self.mask.open(cells, classes);
+    }
+
     /// Fill the chart for a sentence, given the emission probabilities of the classes of each
     /// word, and keep the classes whose posterior is at least `threshold`. Only spans that are
     /// `open`, if these are given, and single words have classes.
