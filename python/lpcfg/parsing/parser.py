@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
+from itertools import pairwise, repeat
 from os import PathLike
 from typing import Any, Unpack
 
@@ -17,6 +17,7 @@ from lpcfg._batches import batches
 from lpcfg._options import check_positive
 from lpcfg._threads import thread_count
 from lpcfg.errors import InputError
+from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.grammar.backbone import check_same_backbone
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.parsing._sentences import Sentence, Tags, check_sentences, encode_sentences
@@ -35,8 +36,9 @@ from lpcfg.parsing.options import (
     check_timeout,
     checked_pruning,
 )
-from lpcfg.parsing.parse import STATUSES, Parse, tree_from_spans
+from lpcfg.parsing.parse import STATUSES, Parse, brackets_from_spans, tree_from_spans
 from lpcfg.profiling import active_profile, phase
+from lpcfg.treebank.escaping import escape
 
 __all__ = ["Parser"]
 
@@ -94,6 +96,10 @@ class Parser(BaseParser):
         not depend on it.
     charts : ChartCache or None
         Pruned charts to share with other parsers (default: None); the result does not depend on it.
+    dependencies : Dependencies, path or None
+        Tags and dependencies that are known of sentences, or their file (default: None). The tags
+        are taken as given; heads and relations are features of a conditional random field that was
+        trained with dependencies.
 
     Examples
     --------
@@ -118,6 +124,7 @@ class Parser(BaseParser):
         timeout: float | None = None,
         n_jobs: int = -1,
         charts: ChartCache | None = None,
+        dependencies: Dependencies | str | PathLike[str] | None = None,
     ) -> None:
         check_choice("decoder", decoder, DECODERS)
         check_choice("combine", combine, COMBINATIONS)
@@ -146,6 +153,7 @@ class Parser(BaseParser):
         self.timeout = timeout
         self.n_jobs = n_jobs
         self.charts = charts
+        self.dependencies = loaded_dependencies(dependencies)
         self._core = self._build_core()
 
     def _build_core(self) -> _core.Parser:
@@ -239,15 +247,59 @@ class Parser(BaseParser):
         check_positive("candidates", candidates)
         check_positive("batch_size", batch_size)
         sentences = check_sentences(tags, words, self.grammar.tag_ids)
+        if self.dependencies is not None:
+            known, tag_ids = self.dependencies, self.grammar.tag_ids
+            sentences = (sentence.with_dependencies(known, tag_ids) for sentence in sentences)
         return (
             parse
             for batch in batches(sentences, limited_batch(batch_size, candidates))
-            for parse in self._analyze(batch, candidates, marginals=marginals)
+            for parse in self._parses(batch, candidates, marginals=marginals)
         )
+
+    def parse_to_brackets(
+        self,
+        tags: Iterable[Tags] | None = None,
+        *,
+        words: Iterable[Sequence[str]] | None = None,
+        batch_size: int = BATCH,
+    ) -> Iterator[str]:
+        r"""The best trees of many sentences as text, without building the trees.
+
+        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+        >>> list(Parser(grammar).parse_to_brackets([["NP", "VP"]]))
+        ['(S (NP NP) (VP VP))']
+        """
+        check_positive("batch_size", batch_size)
+        sentences = check_sentences(tags, words, self.grammar.tag_ids)
+        labels = [escape(label) for label, _ in self.grammar.node_labels]
+        return (
+            text
+            for batch in batches(sentences, batch_size)
+            for text in self._brackets(batch, labels)
+        )
+
+    def _brackets(self, sentences: list[Sentence], labels: Sequence[str]) -> Iterator[str]:
+        """The best trees of a batch in brackets, from the columns of the core."""
+        columns = self._analyze(sentences, 1, marginals=False)
+        names = [labels[label] for label in columns["span_labels"].tolist()]
+        starts, ends = columns["span_starts"].tolist(), columns["span_ends"].tolist()
+        for sentence, (first, last) in zip(
+            sentences, pairwise(columns["span_offsets"].tolist()), strict=True
+        ):
+            tokens = sentence.tokens
+            tree = slice(first, last)
+            yield brackets_from_spans(names[tree], starts[tree], ends[tree], tokens)
+
+    def _parses(
+        self, sentences: list[Sentence], candidates: int, *, marginals: bool
+    ) -> Iterator[Parse]:
+        columns = self._analyze(sentences, candidates, marginals=marginals)
+        tables = self._marginal_tables(columns) if marginals else repeat(None)
+        return self._build_parses(sentences, columns, tables)
 
     def _analyze(
         self, sentences: list[Sentence], candidates: int, *, marginals: bool
-    ) -> Iterator[Parse]:
+    ) -> dict[str, NDArray[Any]]:
         """Parse a batch in one call of the core."""
         profile = active_profile()
         with phase("lookup of words"):
@@ -269,13 +321,14 @@ class Parser(BaseParser):
             marginals=marginals,
             times=profile is not None,
             spellings=encoded.spellings,
+            heads=encoded.heads,
+            relations=encoded.relations,
         )
         if profile is not None:
             *phases, total, reused = columns["times"].tolist()
             profile.move(dict(zip(PHASES, (*phases, total - sum(phases)), strict=True)))
             profile.reused += reused
-        tables = self._marginal_tables(columns) if marginals else repeat(None)
-        return self._build_parses(sentences, columns, tables)
+        return columns
 
     def _build_parses(
         self,
