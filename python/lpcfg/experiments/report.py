@@ -9,7 +9,7 @@ from typing import Any
 from lpcfg.experiments.trials import Row
 from lpcfg.io.replacing import replacing
 
-__all__ = ["draw_rows", "table_lines"]
+__all__ = ["draw_rows", "mean_rows", "table_lines"]
 
 
 def table_lines(rows: Sequence[Row]) -> list[str]:
@@ -27,6 +27,35 @@ def table_lines(rows: Sequence[Row]) -> list[str]:
     lines = [list(rows[0]), ["---"] * len(rows[0])]
     lines += [[_shown(value) for value in row.values()] for row in rows]
     return [f"| {' | '.join(cells)} |" for cells in lines]
+
+
+def mean_rows(rows: Sequence[Row], over: str, spread: Sequence[str] = ()) -> list[Row]:
+    """The means of rows that differ in the column ``over`` and in what was measured.
+
+    Rows with the same words and integers before ``over`` are one row of the result. For each column
+    of ``spread``, the smallest and the largest value follow its mean.
+
+    >>> rows = [{"states": 2, "run": 0, "F1": 80.0}, {"states": 2, "run": 1, "F1": 82.0}]
+    >>> mean_rows(rows, "run", spread=["F1"])
+    [{'states': 2, 'F1': 81.0, 'F1 from': 80.0, 'F1 to': 82.0}]
+    """
+    groups: dict[tuple[Any, ...], list[Row]] = {}
+    for row in rows:
+        names = list(row)
+        settings = names[: names.index(over)]
+        groups.setdefault(tuple(row[name] for name in settings), []).append(row)
+    result = []
+    for group in groups.values():
+        names = list(group[0])
+        place = names.index(over)
+        mean = {name: group[0][name] for name in names[:place]}
+        for name in names[place + 1 :]:
+            values = [row[name] for row in group]
+            mean[name] = None if None in values else sum(values) / len(values)
+            if name in spread:
+                mean |= {f"{name} from": min(values), f"{name} to": max(values)}
+        result.append(mean)
+    return result
 
 
 def _shown(value: object) -> str:
