@@ -6,7 +6,7 @@ import re
 import pytest
 
 import lpcfg
-from lpcfg.estimators.parameters import Parameterized
+from lpcfg.parameters.parameterized import Parameterized
 
 NAMES = [
     name

@@ -17,7 +17,7 @@ from lpcfg.estimators.common_parameters import (
     PROGRESS,
     RANDOM_STATE,
 )
-from lpcfg.estimators.features.feature_sets import FeatureSet
+from lpcfg.estimators.features.feature_sets import FEATURE_SETS, FeatureSet
 from lpcfg.estimators.features.lexical_rules import LexicalRules
 from lpcfg.estimators.features.node_features import NodeFeatures
 from lpcfg.estimators.features.node_projections import NodeProjections, project_nodes
@@ -35,9 +35,10 @@ from lpcfg.treebank.treebank import Treebank
 __all__ = ["FEATURES", "ProjectedTreebank", "ProjectingEstimator"]
 
 FEATURES = parameter(
-    AnyOf(Options("compact", "full"), Instance(FeatureSet)),
+    AnyOf(Options(*FEATURE_SETS), Instance(FeatureSet)),
     "the features of nodes: compact, six groups (Peng 2021), full, fifteen groups (Cohen "
-    "et al. 2013), or a custom feature set",
+    "et al. 2013), four, four groups on each side without scaling (Matejovicova 2018), or a custom "
+    "feature set",
     provenance=lambda features: FeatureSet.named(features).provenance,
 )
 
