@@ -269,7 +269,7 @@ def recorded(value: object) -> object:
 
     >>> from lpcfg import Noise
     >>> recorded(Noise("add", 0.1)), recorded((8, 8))
-    ({'kind': 'add', 'sigma': 0.1, 'seed': 0}, [8, 8])
+    ({'kind': 'add', 'sigma': 0.1, 'seed': 0, 'literal': False}, [8, 8])
     """
     if value is None or isinstance(value, (bool, str)):
         return value
