@@ -9,12 +9,11 @@
 /// The version of all templates, which model files store. A model of a later version, or of one
 /// before [`OLDEST_TEMPLATE_VERSION`], cannot be used: its weights belong to other features.
 ///
-/// Version 2 added the templates of word clusters, version 3 those of dependencies. Version 4 gives
-/// letters of scripts without case the shape of their script.
-pub const TEMPLATE_VERSION: u32 = 4;
+/// Version 2 added the templates of word clusters, version 3 those of dependencies.
+pub const TEMPLATE_VERSION: u32 = 3;
 
 /// Models of versions from this one on can be used: a model without word clusters and dependencies
-/// has the features of version 1, except for words in scripts without case.
+/// has the features of version 1.
 pub const OLDEST_TEMPLATE_VERSION: u32 = 1;
 
 /// Declares the templates and a list of all of them.

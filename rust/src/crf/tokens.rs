@@ -47,8 +47,8 @@ pub struct TokenAttributes {
     pub class: u64,
     /// The most probable tag in the sentence; the class until that is known.
     pub tag: u64,
-    /// Its word shape: upper-case letters, lower-case letters, letters of scripts without case,
-    /// digits and others, without repetitions.
+    /// Its word shape: upper-case letters, lower-case letters, digits and others, without
+    /// repetitions.
     pub shape: u64,
     /// The first three characters.
     pub prefix: u64,
@@ -189,24 +189,8 @@ fn character_class(character: Option<&char>) -> Option<char> {
         _ if character.is_uppercase() => 'X',
         _ if character.is_lowercase() => 'x',
         _ if character.is_numeric() => 'd',
-        _ if character.is_alphabetic() => script(character),
         _ => character,
     })
-}
-
-/// A letter that stands for all letters of a script without case. The writing systems of Japanese
-/// say much about words: particles are in hiragana, foreign words in katakana.
-fn script(letter: char) -> char {
-    match letter {
-        '\u{3041}'..='\u{309F}' => 'あ',
-        '\u{30A0}'..='\u{30FF}' | '\u{31F0}'..='\u{31FF}' | '\u{FF66}'..='\u{FF9F}' => 'ア',
-        '\u{3005}'..='\u{3007}'
-        | '\u{3400}'..='\u{4DBF}'
-        | '\u{4E00}'..='\u{9FFF}'
-        | '\u{F900}'..='\u{FAFF}'
-        | '\u{20000}'..='\u{3FFFF}' => '漢',
-        _ => 'a',
-    }
 }
 
 fn shape(characters: &[char]) -> Vec<char> {
@@ -215,20 +199,4 @@ fn shape(characters: &[char]) -> Vec<char> {
     shape.dedup();
     shape.truncate(LONGEST);
     shape
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn scripts_without_case_have_shapes() {
-        let shape =
-            |word: &str| shape(&word.chars().collect::<Vec<_>>()).iter().collect::<String>();
-        assert_eq!(shape("McDonald's-2"), "XxXx'");
-        assert_eq!(shape("オードリー・ヘプバーン"), "ア・ア");
-        assert_eq!(shape("食べる"), "漢あ");
-        assert_eq!(shape("שלום"), "a");
-        assert_eq!(shape("ＡＢ１"), "Xd");
-    }
 }
