@@ -52,12 +52,14 @@ def read_labelled_texts(path: str | PathLike[str], *, characters: bool = False) 
             label, tab, text = line.rstrip("\n").partition("\t")
             if not tab or not text.strip():
                 raise InputError(
-                    f"{path}:{number}: expected a class, a tab and a text, not {line.rstrip()!r}"
+                    f"expected a class, a tab and a text, not {line.rstrip()!r}",
+                    path=path,
+                    line=number,
                 )
             found.texts.append(list(text.strip()) if characters else text.split())
             found.labels.append(label)
     if len(set(found.labels)) < 2:
-        raise InputError(f"{path}: there must be texts of two classes or more")
+        raise InputError("there must be texts of two classes or more", path=path)
     return found
 
 
