@@ -10,6 +10,7 @@ from lpcfg.estimators.clustering.estimator import ClusteringEstimator
 from lpcfg.estimators.crf.estimator import CRFEstimator
 from lpcfg.estimators.em.estimator import EMEstimator
 from lpcfg.estimators.em.split_merge import SplitMergeEstimator
+from lpcfg.estimators.neural.estimator import NeuralEstimator
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.estimators.pivot.estimator import PivotEstimator
 from lpcfg.estimators.spectral.estimator import SpectralEstimator
@@ -27,6 +28,7 @@ ESTIMATORS: Mapping[str, type[Estimator]] = {
         EMEstimator,
         SplitMergeEstimator,
         CRFEstimator,
+        NeuralEstimator,
     )
 }
 
@@ -61,6 +63,7 @@ def estimator_class(name: str) -> type[Estimator]:
     em: latent states by expectation-maximisation
     split-merge: latent states by splitting, EM and merging
     crf: a conditional random field: weights of features of words, no latent states
+    neural: a neural network that reads words and characters and scores spans
     """
     if name not in ESTIMATORS:
         raise InputError(

@@ -10,6 +10,7 @@ from lpcfg import _core
 from lpcfg.errors import ModelFileError
 from lpcfg.grammar.crf_weights import CRFWeights
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.grammar._neural_file import pack_neural, unpack_neural
 from lpcfg.grammar.latent_states import LatentStates
 from lpcfg.grammar.span_filter import SpanFilter
 from lpcfg.io.formats import Arrays, Document, FileFormat
@@ -44,7 +45,7 @@ _ARRAYS = {
     "roots",
     *("binary_rules", "binary_probabilities", "unary_rules", "unary_probabilities"),
     *("emission_offsets", "emission_symbols", "emission_probabilities", "words", "classes"),
-    *("coarse", "weights", "latent", "crf", "span_filter"),
+    *("coarse", "weights", "latent", "crf", "neural", "span_filter"),
 }
 
 
@@ -86,6 +87,9 @@ def _pack(grammar: Grammar) -> tuple[Arrays, Document]:
             "prior_weight": grammar.crf_weights.prior_weight,
             "template_version": _core.crf_template_version,
         }
+    if grammar.neural_weights is not None:
+        neural_arrays, document["neural"] = pack_neural(grammar.neural_weights)
+        arrays |= neural_arrays
     if grammar.span_filter is not None:
         arrays |= {
             f"span_filter.{name}": getattr(grammar.span_filter, name) for name in _FILTER_TYPES
@@ -116,11 +120,12 @@ def _unpack(file: ModelFile, document: Document) -> Grammar:
         weights=file.array("weights", np.float64, (count,)) if has_coarse else None,
         latent=_latent_states(file, document) if "latent.states" in file.names() else None,
         crf_weights=_crf_weights(file, document) if "crf.weights" in file.names() else None,
+        neural_weights=unpack_neural(file, document) if "neural.values" in file.names() else None,
         span_filter=_span_filter(file, document),
         provenance=document["provenance"],
     )
     # The core checks all indices and probabilities as it takes them in.
-    _ = grammar.core, grammar.crf_core, grammar.cleaning
+    _ = grammar.core, grammar.crf_core, grammar.neural_core, grammar.cleaning
     if grammar.span_filter is not None:
         _ = grammar.span_filter.core
     return grammar
@@ -175,7 +180,7 @@ def _span_filter(file: ModelFile, document: Document) -> SpanFilter | None:
     )
 
 
-#: A grammar with its lexicon, its latent states or its CRF weights.
+#: A grammar with its lexicon, its latent states, its CRF weights or its neural network.
 GRAMMAR_FORMAT = FileFormat(
     kind="grammar",
     keys={"symbols": list, "provenance": dict, **LEXICON_KEYS},

@@ -148,8 +148,10 @@ class Parser(BaseParser):
         self.charts = charts
         self._core = self._build_core()
 
-    def _build_core(self) -> _core.Parser:
+    def _build_core(self) -> _core.Parser | _core.NeuralParser:
         first, *others = self.grammars
+        if first.neural_core is not None:
+            return _core.NeuralParser(first.neural_core, threads=thread_count(self.n_jobs))
         return _core.Parser(
             first.core,
             [grammar.core for grammar in others],
@@ -252,6 +254,19 @@ class Parser(BaseParser):
         profile = active_profile()
         with phase("lookup of words"):
             encoded = encode_sentences(self.grammar, sentences)
+        if isinstance(self._core, _core.NeuralParser):
+            assert encoded.spellings is not None
+            columns = self._core.analyze(
+                encoded.offsets,
+                encoded.spellings,
+                encoded.tags,
+                breaks=encoded.breaks,
+                decoder=self.decoder,
+                max_length=self.max_length or _NO_LIMIT,
+                marginals=marginals,
+            )
+            tables = self._marginal_tables(columns) if marginals else repeat(None)
+            return self._build_parses(sentences, columns, tables)
         columns = self._core.analyze(
             encoded.offsets,
             encoded.words,
@@ -299,7 +314,7 @@ class Parser(BaseParser):
         tree_log_probabilities = _finite_or_none(columns["tree_log_probabilities"])
         statuses = columns["statuses"].tolist()
         log_probabilities = _finite_or_none(columns["log_probabilities"])
-        conditional = self.grammar.crf_weights is not None
+        conditional = self.grammar.is_conditional
         for row, (sentence, table) in enumerate(zip(sentences, tables, strict=False)):
             tokens = sentence.tokens
             first, last = tree_offsets[row], tree_offsets[row + 1]

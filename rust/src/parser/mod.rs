@@ -27,6 +27,7 @@ use fill::FillOutcome;
 use fragments::MAX_FRAGMENT_WIDTH;
 pub use gold_constrained::{CrfExamples, GoldTree, LeftOut, TrainingError, crf_examples};
 pub use options::{Combine, Decoder, Options};
+pub use parts::split_point;
 use times::Stopwatch;
 pub use times::Times;
 

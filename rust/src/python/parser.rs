@@ -21,7 +21,7 @@ use crate::parser::{
 };
 
 /// The tag id of a word without a given tag.
-const NO_TAG: u32 = u32::MAX;
+pub(super) const NO_TAG: u32 = u32::MAX;
 
 /// Pruned charts that parsers with the same backbone share.
 #[pyclass(name = "ChartCache", module = "lpcfg._core", frozen)]
@@ -147,7 +147,7 @@ fn duration(seconds: f64) -> Result<Duration, ArgumentError> {
     Duration::try_from_secs_f64(seconds).map_err(|error| ArgumentError::new("timeout", error))
 }
 
-fn decoder_named(name: &str) -> Result<Decoder, ArgumentError> {
+pub(super) fn decoder_named(name: &str) -> Result<Decoder, ArgumentError> {
     match name {
         "max-f1" => Ok(Decoder::MaxF1),
         "max-recall" => Ok(Decoder::MaxRecall),
@@ -264,7 +264,7 @@ impl SpanColumns {
 }
 
 /// Analyses as columns.
-struct Columns {
+pub(super) struct Columns {
     statuses: Vec<u8>,
     log_probabilities: Vec<f64>,
     tree_offsets: Vec<i64>,
@@ -276,7 +276,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn new(analyses: &[Analysis]) -> Self {
+    pub(super) fn new(analyses: &[Analysis]) -> Self {
         let starting = || SpanColumns { offsets: vec![0], ..SpanColumns::default() };
         let mut columns = Self {
             statuses: Vec::with_capacity(analyses.len()),
@@ -300,7 +300,7 @@ impl Columns {
         columns
     }
 
-    fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    pub(super) fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("statuses", self.statuses.into_pyarray(py))?;
         dict.set_item("log_probabilities", self.log_probabilities.into_pyarray(py))?;
