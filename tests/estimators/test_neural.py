@@ -51,7 +51,7 @@ def model(request):
 
 def test_learns_a_rule_of_attachment(model):
     # The cat is known, the yak is not.
-    gold = [tree for tree in Treebank.from_trees(attachments(["cat", "yak"])).trees()]
+    gold = list(Treebank.from_trees(attachments(["cat", "yak"])).trees())
     found = list(Parser(model).parse_many(words=[tree.words() for tree in gold]))
     assert evaluate(gold, found).f1 == 100
 

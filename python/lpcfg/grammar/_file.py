@@ -8,9 +8,9 @@ import numpy as np
 
 from lpcfg import _core
 from lpcfg.errors import ModelFileError
+from lpcfg.grammar._neural_file import pack_neural, unpack_neural
 from lpcfg.grammar.crf_weights import CRFWeights
 from lpcfg.grammar.grammar import Grammar
-from lpcfg.grammar._neural_file import pack_neural, unpack_neural
 from lpcfg.grammar.latent_states import LatentStates
 from lpcfg.grammar.span_filter import SpanFilter
 from lpcfg.io.formats import Arrays, Document, FileFormat
