@@ -117,6 +117,8 @@ from .formats.tree_formats import format_tree as format_tree
 from .formats.tree_formats import read_formatted as read_formatted
 from .grammar.berkeley import import_berkeley as import_berkeley
 from .grammar.grammar import Grammar as Grammar
+from .grammar.nltk_grammars import import_nltk as import_nltk
+from .grammar.rainbow import import_rainbow as import_rainbow
 from .inspection.annotation import annotate_states as annotate_states
 from .inspection.annotation import show_states as show_states
 from .inspection.explanation import StateExplanation as StateExplanation

@@ -175,16 +175,12 @@ fn check_coarse_pass(case: &Case, threshold: f64) -> Result<(), TestCaseError> {
     let identity = Case { coarse: (0..case.symbols).collect(), ..case.clone() };
     let grammar = identity.grammar(true);
     let projection = grammar.projection().unwrap();
+    let coarse_grammar = CoarseGrammar::new(projection).unwrap();
     let mut coarse = CoarseChart::default();
-    let spans = coarse
-        .run(
-            &CoarseGrammar::new(projection).unwrap(),
-            &case.words(),
-            None,
-            threshold,
-            &Cancel::new(),
-        )
-        .unwrap();
+    coarse.fill(&coarse_grammar, &case.words(), None, &Cancel::new()).unwrap();
+    // Inside values are reused at another threshold.
+    coarse.prune(&coarse_grammar, 0.1, &Cancel::new()).unwrap();
+    let spans = coarse.prune(&coarse_grammar, threshold, &Cancel::new()).unwrap();
     let trees = case.trees();
     prop_assert_eq!(spans, !trees.is_empty());
     let posteriors = case.posteriors(&trees);

@@ -213,6 +213,7 @@ def test_damaged_rerankers_are_refused(fitted: Reranker, tmp_path: Path) -> None
     for changed, message in [
         ({"kind": "grammar"}, "not a reranker"),
         ({"parsers": [["../1-1.lpcfg"], ["2-1.lpcfg"]]}, "names of files"),
+        ({"parsers": [["\0"], ["2-1.lpcfg"]]}, "names of files"),
         ({"parsers": []}, "names of files"),
         ({"options": {"wrong": 1}}, "wrong"),
         ({"options": {"memory": 1}}, "memory"),

@@ -46,6 +46,11 @@ class Answers:
         self._number = 0
 
     @property
+    def in_brackets(self) -> bool:
+        """Whether the answer for each sentence is its tree in brackets on one line."""
+        return not (self._options.json or self._options.pretty or self._options.to)
+
+    @property
     def header(self) -> str:
         """What a file starts with."""
         return "" if self._options.json or self._options.pretty else self._form.header

@@ -39,6 +39,9 @@ class Command(NamedTuple):
 TASKS: Mapping[str, Mapping[str, Command]] = {
     "learn": {
         "train": Command("lpcfg.cli.train", "learn a grammar from a treebank"),
+        "import": Command(
+            "lpcfg.cli.import_grammar", "make a model from the grammar files of another parser"
+        ),
     },
     "parse": {
         "parse": Command(

@@ -31,8 +31,7 @@ from lpcfg.cli.tag import load_tagger
 from lpcfg.datasets.embedded import embedded_models
 from lpcfg.errors import InputError, NotAModelError
 from lpcfg.io.replacing import replacing
-from lpcfg.parsing.base import BaseParser
-from lpcfg.parsing.parse import Parse
+from lpcfg.parsing.base import BaseParser, Tags
 from lpcfg.sequence.tagger import Tagger
 
 __all__ = ["add"]
@@ -198,7 +197,7 @@ class _Work:
             yield from self._group(lines[:bad])
             raise InputError(lines[bad].problem or "", argument=lines[bad].place)
         self._hint_at_raw(lines)
-        parses = self._parses([line for line in lines if line.words])
+        answers = self._answers([line for line in lines if line.words])
         for line in lines:
             self.lines += 1
             if line.problem is not None:
@@ -206,7 +205,7 @@ class _Work:
                 self.first_problem = self.first_problem or f"{line.place}: {line.problem}"
                 yield self.answer(None) if self.options.on_error == "empty" else None
             else:
-                yield self.answer(next(parses) if line.words else None, line.origin)
+                yield next(answers) if line.words else self.answer(None, line.origin)
 
     def _hint_at_raw(self, lines: Sequence[Line]) -> None:
         """Report the first line that is not tokenised."""
@@ -228,23 +227,32 @@ class _Work:
             return Line(line.place, [], error.message)
         return line
 
-    def _parses(self, lines: Sequence[Line]) -> Iterator[Parse]:
-        candidates = self.options.candidates
+    def _answers(self, lines: Sequence[Line]) -> Iterator[str]:
+        """The text for each line that has words."""
+        tags, words = self._input(lines)
+        if self.answer.in_brackets:
+            trees = self.parser.parse_to_brackets(tags, words=words)
+            return (f"{tree}\n" for tree in trees)
+        parses = self.parser.analyze_many(tags, words=words, candidates=self.options.candidates)
+        origins = (line.origin for line in lines)
+        return map(self.answer, parses, origins)
+
+    def _input(self, lines: Sequence[Line]) -> tuple[list[Tags] | None, list[list[str]] | None]:
+        """The tags of lines, their words, or both."""
         sentences = [line.words for line in lines]
         if self.options.tags and self.conllu:
-            given = [line.tags or [] for line in lines]
-            return self.parser.analyze_many(given, words=sentences, candidates=candidates)
+            return [line.tags or [] for line in lines], sentences
         if self.options.tags:
-            return self.parser.analyze_many(sentences, candidates=candidates)
-        tags = None
-        if self.tagger is not None:
-            known = self.parser.tags
-            # Tags that the grammar does not have would be errors.
-            tags = [
-                [tag if tag in known else None for tag in sentence]
-                for sentence in self.tagger.sure_tags(sentences)
-            ]
-        return self.parser.analyze_many(tags, words=sentences, candidates=candidates)
+            return list(sentences), None
+        if self.tagger is None:
+            return None, sentences
+        known = self.parser.tags
+        # Tags that the grammar does not have would be errors.
+        tags: list[Tags] = [
+            [tag if tag in known else None for tag in sentence]
+            for sentence in self.tagger.sure_tags(sentences)
+        ]
+        return tags, sentences
 
     def report_problems(self) -> None:
         """Print the numbers of lines, if some could not be parsed."""

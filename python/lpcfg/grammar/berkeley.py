@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import gzip
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from os import PathLike
-from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg._columns import offsets
 from lpcfg.errors import InputError
+from lpcfg.grammar._text_lines import numbered_lines
 from lpcfg.grammar.coarse import coarse_classes
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates
@@ -23,6 +22,13 @@ from lpcfg.treebank.symbol import Symbol
 __all__ = ["import_berkeley"]
 
 Floats = NDArray[np.float64]
+
+#: What the files do not have, and the grammar therefore not either.
+_NOTES = (
+    "a known word has only the tags that it was seen with: the files lack the counts for smoothing",
+    "a unary rule less probable than a chain of two is lost: the files have rules after closure",
+    "chains of unary rules may be longer than two, the largest number in the Berkeley parser",
+)
 
 #: Products of rules that are as close as this are the same path.
 _ROUNDING = 1e-9
@@ -38,9 +44,10 @@ def import_berkeley(grammar: str | PathLike[str], lexicon: str | PathLike[str]) 
 
     Three things cannot be represented, as the files do not have them: a known word has only the
     tags it was seen with; a rule that is less probable than a chain of two others is lost; and
-    chains may be longer than two rules.
+    chains may be longer than two rules. ``provenance["notes"]`` of the grammar says so too.
 
     >>> import tempfile
+    >>> from pathlib import Path
     >>> rules = "TOP_0 -> S_0 1.0\nS_0 -> NN_0 VB_0 1.0\n"
     >>> words = "NN rain [0.9]\nNN UNK [0.1]\nVB falls [0.9]\nVB UNK [0.1]\n"
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -51,7 +58,7 @@ def import_berkeley(grammar: str | PathLike[str], lexicon: str | PathLike[str]) 
     """
     rules: dict[tuple[str, ...], dict[tuple[int, ...], float]] = defaultdict(dict)
     counts: dict[str, int] = defaultdict(int)
-    for number, line in _lines(grammar):
+    for number, line in numbered_lines(grammar):
         parts = line.split()
         try:
             if len(parts) not in (4, 5) or parts[1] != "->":
@@ -66,7 +73,7 @@ def import_berkeley(grammar: str | PathLike[str], lexicon: str | PathLike[str]) 
         for name, state in zip(names, states, strict=True):
             counts[name] = max(counts[name], state + 1)
     emissions: dict[tuple[str, str], Floats] = {}
-    for number, line in _lines(lexicon):
+    for number, line in numbered_lines(lexicon):
         tag, word, rest = line.split(" ", 2) if line.count(" ") >= 2 else (line, "", "")
         try:
             emissions[tag, word] = np.array([float(v) for v in rest.strip("[] ").split(",")])
@@ -76,14 +83,6 @@ def import_berkeley(grammar: str | PathLike[str], lexicon: str | PathLike[str]) 
             ) from None
         counts[tag] = max(counts[tag], len(emissions[tag, word]))
     return _Import(rules, dict(counts), emissions).result()
-
-
-def _lines(path: str | PathLike[str]) -> Iterator[tuple[int, str]]:
-    data = Path(path).read_bytes()
-    if data.startswith(b"\x1f\x8b"):
-        data = gzip.decompress(data)
-    text = data.decode("utf-8")
-    return ((n, line) for n, line in enumerate(text.split("\n"), start=1) if line.strip())
 
 
 def _split(name: str) -> tuple[str, int]:
@@ -221,7 +220,7 @@ class _Import:
             coarse=coarse_classes(symbols, totals),
             weights=totals,
             latent=latent.sparse(binary_rules),
-            provenance={"estimator": "Berkeley parser"},
+            provenance={"estimator": "Berkeley parser", "notes": list(_NOTES)},
         )
 
     def _lexicon(self, mean: Callable[[int, Floats], float]) -> tuple[Lexicon, list[Floats]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -91,7 +92,7 @@ class Grammar:
         3
         """
         rules = flatten_rules(read_rules(text, start))
-        return cls(
+        grammar = cls(
             symbols=rules.symbols,
             roots=rules.root,
             binary_rules=rules.binary_rules.astype(np.uint32),
@@ -101,6 +102,9 @@ class Grammar:
             lexicon=lexicon_from_entries(rules.lexical_rules),
             provenance={"estimator": "hand-written"},
         )
+        # What cannot be parsed with, such as a unary rule S -> S [1], is an error here, not later.
+        _ = grammar.core
+        return grammar
 
     def __reduce__(self) -> tuple[Callable[[bytes], Grammar], tuple[bytes]]:
         # As a model file, so that versions and values are checked when the pickle is read.
@@ -247,6 +251,16 @@ class Grammar:
                     f"symbol {symbol} is a binarisation symbol, which has no label in trees: "
                     "it can be neither a root nor a preterminal"
                 )
+        try:
+            return self._index()
+        except GrammarError as error:
+            # The core knows symbols by their numbers.
+            raise GrammarError(re.sub(r"(?<=from symbol )\d+", self._name, str(error))) from None
+
+    def _name(self, number: re.Match[str]) -> str:
+        return str(self.symbols[int(number[0])])
+
+    def _index(self) -> _core.Grammar:
         label_ids = {node: identity for identity, node in enumerate(self.node_labels)}
         written = [() if s.siblings is not None else _node_labels(s) for s in self.symbols]
         return _core.Grammar(

@@ -9,6 +9,7 @@ from typing import NamedTuple, Self, TypeAlias
 
 from lpcfg.parsing.marginals import MarginalTable, node_spans, span_probabilities
 from lpcfg.text.segmentation import TextSentence, Token
+from lpcfg.treebank.escaping import EMPTY, escape
 from lpcfg.treebank.tree import Tree
 
 __all__ = [
@@ -18,6 +19,7 @@ __all__ = [
     "LabelledSpan",
     "Parse",
     "TextParse",
+    "brackets_from_spans",
     "tree_from_spans",
 ]
 
@@ -73,7 +75,7 @@ class Parse:
     status            meaning
     ================  ==========================================================================
     ``parsed``        Parsed as usual: pruned with the parser's thresholds, then decoded.
-    ``loosened``      Pruning removed every tree; thresholds a thousand times lower kept some.
+    ``loosened``      Pruning removed every tree; thresholds 30 to 1,000 times lower kept some.
     ``tightened``     The charts would not have fitted into the parser's ``memory``; thresholds ten
                       or more times higher made them smaller.
     ``smoothed``      The grammar has no tree with these words and tags; every word was allowed to
@@ -227,3 +229,31 @@ def tree_from_spans(spans: Sequence[tuple[str, int, int]], words: Sequence[str])
             children.append(complete.pop()[1])
         complete.append((end, Tree(label, children or words[start])))
     return complete[0][1]
+
+
+def brackets_from_spans(
+    labels: Sequence[str], starts: Sequence[int], ends: Sequence[int], words: Sequence[str]
+) -> str:
+    """The text of a tree from its labelled spans in pre-order, including preterminals.
+
+    This is ``str(tree)`` without the tree. Labels are escaped already.
+
+    >>> brackets_from_spans(["NP", "DT", "NN"], [0, 0, 1], [2, 1, 2], ["the", "dog"])
+    '(NP (DT the) (NN dog))'
+    """
+    parts: list[str] = []
+    open_ends: list[int] = []
+    # After the last node, nothing is inside its span.
+    following = [*starts[1:], len(words)]
+    for label, start, end, after in zip(labels, starts, ends, following, strict=True):
+        if after < end:
+            # Only the root of a phrase may go without a label.
+            parts.append(f" ({label}" if parts or label != EMPTY else " (")
+            open_ends.append(end)
+            continue
+        brackets = ")"
+        while open_ends and open_ends[-1] <= end:
+            open_ends.pop()
+            brackets += ")"
+        parts.append(f" ({label} {escape(words[start])}{brackets}")
+    return "".join(parts)[1:]

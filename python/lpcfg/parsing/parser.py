@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import repeat
+from itertools import pairwise, repeat
 from os import PathLike
 from typing import Any, Unpack
 
@@ -35,8 +35,9 @@ from lpcfg.parsing.options import (
     check_timeout,
     checked_pruning,
 )
-from lpcfg.parsing.parse import STATUSES, Parse, tree_from_spans
+from lpcfg.parsing.parse import STATUSES, Parse, brackets_from_spans, tree_from_spans
 from lpcfg.profiling import active_profile, phase
+from lpcfg.treebank.escaping import escape
 
 __all__ = ["Parser"]
 
@@ -244,12 +245,53 @@ class Parser(BaseParser):
         return (
             parse
             for batch in batches(sentences, limited_batch(batch_size, candidates))
-            for parse in self._analyze(batch, candidates, marginals=marginals)
+            for parse in self._parses(batch, candidates, marginals=marginals)
         )
+
+    def parse_to_brackets(
+        self,
+        tags: Iterable[Tags] | None = None,
+        *,
+        words: Iterable[Sequence[str]] | None = None,
+        batch_size: int = BATCH,
+    ) -> Iterator[str]:
+        r"""The best trees of many sentences as text, without building the trees.
+
+        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+        >>> list(Parser(grammar).parse_to_brackets([["NP", "VP"]]))
+        ['(S (NP NP) (VP VP))']
+        """
+        check_positive("batch_size", batch_size)
+        sentences = check_sentences(tags, words, self.grammar.tag_ids)
+        labels = [escape(label) for label, _ in self.grammar.node_labels]
+        return (
+            text
+            for batch in batches(sentences, batch_size)
+            for text in self._brackets(batch, labels)
+        )
+
+    def _brackets(self, sentences: list[Sentence], labels: Sequence[str]) -> Iterator[str]:
+        """The best trees of a batch in brackets, from the columns of the core."""
+        columns = self._analyze(sentences, 1, marginals=False)
+        names = [labels[label] for label in columns["span_labels"].tolist()]
+        starts, ends = columns["span_starts"].tolist(), columns["span_ends"].tolist()
+        for sentence, (first, last) in zip(
+            sentences, pairwise(columns["span_offsets"].tolist()), strict=True
+        ):
+            tokens = sentence.tokens
+            tree = slice(first, last)
+            yield brackets_from_spans(names[tree], starts[tree], ends[tree], tokens)
+
+    def _parses(
+        self, sentences: list[Sentence], candidates: int, *, marginals: bool
+    ) -> Iterator[Parse]:
+        columns = self._analyze(sentences, candidates, marginals=marginals)
+        tables = self._marginal_tables(columns) if marginals else repeat(None)
+        return self._build_parses(sentences, columns, tables)
 
     def _analyze(
         self, sentences: list[Sentence], candidates: int, *, marginals: bool
-    ) -> Iterator[Parse]:
+    ) -> dict[str, NDArray[Any]]:
         """Parse a batch in one call of the core."""
         profile = active_profile()
         with phase("lookup of words"):
@@ -289,8 +331,7 @@ class Parser(BaseParser):
             *phases, total, reused = columns["times"].tolist()
             profile.move(dict(zip(PHASES, (*phases, total - sum(phases)), strict=True)))
             profile.reused += reused
-        tables = self._marginal_tables(columns) if marginals else repeat(None)
-        return self._build_parses(sentences, columns, tables)
+        return columns
 
     def _build_parses(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +24,9 @@ __all__ = ["RERANKER_FORMAT"]
 
 #: The largest absolute value of a weight: more than training gives, and sums cannot overflow.
 _MAX_WEIGHT = 1e12
+
+#: The names of the files of grammars: the number of the parser, and that of the grammar in it.
+_NAME = re.compile(r"[1-9][0-9]*-[1-9][0-9]*\.lpcfg")
 
 #: The parameters that are stored with a reranker, besides the pruning thresholds.
 _OPTIONS = ("candidates", "folds", "penalty", "min_count", "iterations", "decoder")
@@ -85,13 +89,13 @@ def _read_model(file: ModelFile) -> RerankerModel:
 
 
 def _read_grammars(file: ModelFile, parsers: list[object]) -> list[list[Grammar]]:
-    # Only names inside the folder of the reranker are allowed.
+    # Only names that are written here: they are inside the folder of the reranker.
     groups = [
         [Path(file.path).parent / name for name in names]
         for names in parsers
         if isinstance(names, list)
         and names
-        and all(isinstance(name, str) and Path(name).name == name for name in names)
+        and all(isinstance(name, str) and _NAME.fullmatch(name) for name in names)
     ]
     if not groups or len(groups) != len(parsers):
         raise ModelFileError("'parsers' must be lists of names of files", path=file.path)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["escape", "escape_brackets", "unescape", "unescape_brackets"]
+__all__ = ["EMPTY", "escape", "escape_brackets", "unescape", "unescape_brackets"]
 
 _BRACKETS = {"(": "-LRB-", ")": "-RRB-"}
 _BRACKET_TABLE = str.maketrans(_BRACKETS)
@@ -19,7 +19,9 @@ _BRACKET_TABLE = str.maketrans(_BRACKETS)
 #: otherwise be read as the start of an escape sequence.
 _ESCAPED = re.compile(r"[\s\x00-\x1f\x7f-\x9f\ud800-\udfff]|-(?=U\+)")
 _SEQUENCE = re.compile(r"-U\+([0-9A-F]{4})-")
-_EMPTY = "-U+-"
+
+#: How an empty string is written.
+EMPTY = "-U+-"
 
 
 def escape_brackets(token: str) -> str:
@@ -57,7 +59,7 @@ def escape(token: str) -> str:
         # Nearly all words are left here: nothing that is escaped is a letter or a digit.
         return token
     if not token:
-        return _EMPTY
+        return EMPTY
     return _ESCAPED.sub(lambda match: f"-U+{ord(match[0]):04X}-", escape_brackets(token))
 
 
@@ -69,7 +71,7 @@ def unescape(token: str) -> str:
     >>> unescape("-LRB-"), unescape("10-U+00A0-000") == "10\u00a0000"
     ('(', True)
     """
-    if token == _EMPTY:
+    if token == EMPTY:
         return ""
     return unescape_brackets(_SEQUENCE.sub(_character, token))
 

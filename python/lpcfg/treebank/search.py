@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from lpcfg.errors import InputError, MissingPackageError
-from lpcfg.treebank.tree import Tree, import_nltk
+from lpcfg.treebank._nltk import import_nltk
+from lpcfg.treebank.tree import Tree
 
 __all__ = ["Match", "find_label", "search_trees"]
 

@@ -6,7 +6,8 @@ import io
 from collections.abc import Callable, Collection, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
-from lpcfg.errors import InputError, MissingPackageError, TreebankError
+from lpcfg.errors import InputError, TreebankError
+from lpcfg.treebank._nltk import import_nltk
 from lpcfg.treebank.escaping import escape, unescape
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from lpcfg.treebank.search import Match
 
-__all__ = ["Tree", "escape", "import_nltk", "tree_from_nodes", "unescape"]
+__all__ = ["Tree", "escape", "tree_from_nodes", "unescape"]
 
 
 class Tree:
@@ -44,17 +45,16 @@ class Tree:
     word: str | None
 
     def __init__(self, label: str, content: str | Sequence[Tree]) -> None:
-        set_field = object.__setattr__
-        set_field(self, "label", label)
+        _set_label(self, label)
         if isinstance(content, str):
-            set_field(self, "children", ())
-            set_field(self, "word", content)
+            _set_children(self, ())
+            _set_word(self, content)
         elif isinstance(content, Tree):
             # It is iterable, so its children would silently take its place.
             raise InputError("expected a word or a list of trees, not one tree", argument="content")
         else:
-            set_field(self, "children", tuple(content))
-            set_field(self, "word", None)
+            _set_children(self, tuple(content))
+            _set_word(self, None)
 
     @classmethod
     def from_string(cls, text: str, *, unescape: bool = False) -> Tree:
@@ -90,7 +90,7 @@ class Tree:
         self,
     ) -> tuple[Callable[[list[str], list[str | int]], Tree], tuple[list[str], list[str | int]]]:
         # The nodes in pre-order: pickling subtrees recursively would limit the depth of trees.
-        nodes = list(self.nodes())
+        nodes = self._nodes()
         contents = [len(node.children) if node.word is None else node.word for node in nodes]
         return tree_from_nodes, ([node.label for node in nodes], contents)
 
@@ -111,13 +111,13 @@ class Tree:
         1
         """
         heights: list[int] = []
-        for node in reversed(list(self.nodes())):
+        for node in reversed(self._nodes()):
             below = [heights.pop() for _ in node.children]
             heights.append(1 + max(below, default=0))
         return heights[0]
 
     def __len__(self) -> int:
-        return sum(node.word is not None for node in self.nodes())
+        return len(self.words())
 
     def __iter__(self) -> Iterator[Tree]:
         return iter(self.children)
@@ -152,14 +152,22 @@ class Tree:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
             return NotImplemented
-        pairs = zip(self._shape(), other._shape(), strict=False)
-        return all(mine == theirs for mine, theirs in pairs)
+        mine, theirs = [self], [other]
+        while mine:
+            one, two = mine.pop(), theirs.pop()
+            if (
+                one.label != two.label
+                or one.word != two.word
+                or len(one.children) != len(two.children)
+            ):
+                return False
+            mine += one.children
+            theirs += two.children
+        return True
 
     def __hash__(self) -> int:
-        return hash(tuple(self._shape()))
-
-    def _shape(self) -> Iterator[tuple[str, str | None, int]]:
-        return ((node.label, node.word, len(node.children)) for node in self.nodes())
+        nodes = self._nodes()
+        return hash(tuple([node.word or (node.label, len(node.children)) for node in nodes]))
 
     def __str__(self) -> str:
         parts: list[str] = []
@@ -168,17 +176,15 @@ class Tree:
             node = stack.pop()
             if node is None:
                 parts.append(")")
-                continue
-            # Only the root of a phrase may go without a label.
-            label = escape(node.label) if node.label or parts or node.word is not None else ""
-            separator = " " if parts else ""
-            parts.append(f"{separator}({label}")
-            if node.word is None:
+            elif node.word is None:
+                # Only the root of a phrase may go without a label.
+                label = escape(node.label) if node.label or parts else ""
+                parts.append(f" ({label}")
                 stack.append(None)
-                stack.extend(reversed(node.children))
+                stack += node.children[::-1]
             else:
-                parts.append(f" {escape(node.word)})")
-        return "".join(parts)
+                parts.append(f" ({escape(node.label)} {escape(node.word)})")
+        return "".join(parts)[1:]
 
     def __repr__(self) -> str:
         return f"Tree.from_string({str(self)!r})"
@@ -189,11 +195,16 @@ class Tree:
         >>> [node.label for node in Tree("NP", [Tree("DT", "a"), Tree("NN", "cat")]).nodes()]
         ['NP', 'DT', 'NN']
         """
-        stack = [self]
+        return iter(self._nodes())
+
+    def _nodes(self) -> list[Tree]:
+        nodes, stack = [], [self]
         while stack:
             node = stack.pop()
-            yield node
-            stack.extend(reversed(node.children))
+            nodes.append(node)
+            if node.children:
+                stack += node.children[::-1]
+        return nodes
 
     def words(self) -> list[str]:
         """The words from left to right.
@@ -201,7 +212,7 @@ class Tree:
         >>> Tree("NP", [Tree("DT", "a"), Tree("NN", "cat")]).words()
         ['a', 'cat']
         """
-        return [node.word for node in self.nodes() if node.word is not None]
+        return [node.word for node in self._nodes() if node.word is not None]
 
     def leaves(self) -> list[str]:
         """The words from left to right, by the name that nltk has for them.
@@ -256,7 +267,7 @@ class Tree:
         >>> Tree("NP", [Tree("DT", "a"), Tree("NN", "cat")]).tags()
         ['DT', 'NN']
         """
-        return [node.label for node in self.nodes() if node.word is not None]
+        return [node.label for node in self._nodes() if node.word is not None]
 
     def spans(self, *, preterminals: bool = False) -> list[tuple[str, int, int]]:
         """The (label, start, end) of each phrase in pre-order; ``end`` is exclusive.
@@ -270,7 +281,7 @@ class Tree:
         ('PRP', 0, 1)
         """
         spans: list[tuple[str, int, int]] = []
-        nodes = list(self.nodes())
+        nodes = self._nodes()
         # In reverse pre-order a node comes after its children. Their ends are on top of the stack,
         # and the node starts at the last word so far.
         ends: list[int] = []
@@ -365,6 +376,12 @@ class Tree:
         return built[0]
 
 
+# The setters of the fields, which `__setattr__` hides.
+_set_label, _set_children, _set_word = (
+    vars(Tree)[field].__set__ for field in ("label", "children", "word")
+)
+
+
 def tree_from_nodes(labels: list[str], contents: list[str | int]) -> Tree:
     """A tree from its nodes in pre-order: their labels, and their words or numbers of children.
 
@@ -376,16 +393,3 @@ def tree_from_nodes(labels: list[str], contents: list[str | int]) -> Tree:
         children = content if isinstance(content, str) else [built.pop() for _ in range(content)]
         built.append(Tree(label, children))
     return built[0]
-
-
-def import_nltk(purpose: str) -> Any:  # noqa: ANN401 - nltk has no types
-    """The package nltk, which is optional.
-
-    >>> import_nltk("searching trees").__name__
-    'nltk'
-    """
-    try:
-        import nltk
-    except ImportError as error:
-        raise MissingPackageError(purpose, package="nltk", extra="nltk") from error
-    return nltk

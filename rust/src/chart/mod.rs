@@ -42,7 +42,7 @@ fn refill<T: Clone>(vector: &mut Vec<T>, length: usize, value: T) {
 }
 
 /// Numbering of the spans of a sentence.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cells {
     words: usize,
 }

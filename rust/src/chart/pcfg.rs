@@ -14,7 +14,7 @@ use crate::numeric::simd_dispatch::simd_dispatch;
 pub struct Bounds<'a> {
     /// The classes that survived the coarse pass, if there was one.
     pub mask: Option<(&'a Mask, &'a Projection)>,
-    /// The number of words of the max_width span to fill.
+    /// The number of words of the widest span to fill.
     pub max_width: usize,
     /// The most items that the chart may have.
     pub max_items: usize,
@@ -212,7 +212,8 @@ impl PcfgPass {
         for (pair, sum) in self.pairs.entries() {
             for rule in pairs.rules(pair) {
                 let amount = rule.probability * sum;
-                if amount > 0.0 && allows(rule.parent) {
+                let is_known = self.symbols.get(rule.parent.0) > 0.0;
+                if amount > 0.0 && (is_known || allows(rule.parent)) {
                     self.symbols.add(rule.parent.0, amount);
                 }
             }

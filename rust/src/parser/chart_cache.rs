@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use rustc_hash::FxHashMap;
 
 use super::fill::FillOutcome;
+use super::levels::Pruning;
 use super::{Options, Parser, Workspace};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::Chart;
@@ -101,11 +102,12 @@ impl Parser {
         &self,
         (tokens, smoothed): (&[Token], bool),
         options: Options,
+        pruning: Pruning,
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<FillOutcome, Cancelled> {
         let Some((backbone, cache)) = &self.charts else {
-            return self.fill(options, None, workspace, cancel);
+            return self.fill(options, pruning, None, workspace, cancel);
         };
         let Some(budget) = self.memory_budget(tokens.len(), options.memory) else {
             return Ok(FillOutcome::TooLarge);
@@ -115,7 +117,7 @@ impl Parser {
             tokens: tokens.into(),
             smoothed,
             open: workspace.is_filtered.then(|| workspace.open.clone()),
-            thresholds: [options.coarse_threshold.to_bits(), options.threshold.to_bits()],
+            thresholds: [pruning.coarse, pruning.fine].map(f64::to_bits),
             memory: options.memory,
         };
         let outcome = if let Some(kept) = cache.get(&key) {
@@ -124,7 +126,7 @@ impl Parser {
             kept.outcome
         } else {
             let before = workspace.times;
-            let outcome = self.run_passes(options, budget, None, workspace, cancel)?;
+            let outcome = self.run_passes(options, pruning, budget, None, workspace, cancel)?;
             let spanned = matches!(outcome, FillOutcome::Spanned { .. });
             let chart = if spanned { workspace.chart.clone() } else { Chart::default() };
             let times = workspace.times;
@@ -132,6 +134,6 @@ impl Parser {
             cache.keep(key, Kept { outcome, chart, seconds });
             outcome
         };
-        Ok(self.fit_memory(outcome, options, budget, None, workspace))
+        Ok(self.fit_memory(outcome, options, pruning, budget, None, workspace))
     }
 }

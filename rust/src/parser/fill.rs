@@ -6,6 +6,7 @@
 //! decoders: if the remaining items are too many for it, more of them are pruned. What is left of it is
 //! for lists of k-best trees. Memory that depends on the grammar alone is not counted.
 
+use super::levels::Pruning;
 use super::times::Stopwatch;
 use super::{Decoder, Options, Parser, Workspace};
 use crate::cancel::{Cancel, Cancelled};
@@ -26,7 +27,10 @@ pub(super) enum FillOutcome {
         tightened: bool,
     },
     /// No tree spans the sentence.
-    NotSpanned,
+    NotSpanned {
+        /// Whether no tree of the coarse grammar does, whatever the thresholds.
+        coarsely: bool,
+    },
     /// The charts do not fit into memory, not even with the highest thresholds.
     TooLarge,
 }
@@ -90,6 +94,7 @@ impl Parser {
     pub(super) fn fill(
         &self,
         options: Options,
+        pruning: Pruning,
         gold: Option<&[(usize, SymbolId)]>,
         workspace: &mut Workspace,
         cancel: &Cancel,
@@ -97,8 +102,8 @@ impl Parser {
         let Some(budget) = self.memory_budget(workspace.words.len(), options.memory) else {
             return Ok(FillOutcome::TooLarge);
         };
-        let outcome = self.run_passes(options, budget, gold, workspace, cancel)?;
-        Ok(self.fit_memory(outcome, options, budget, gold, workspace))
+        let outcome = self.run_passes(options, pruning, budget, gold, workspace, cancel)?;
+        Ok(self.fit_memory(outcome, options, pruning, budget, gold, workspace))
     }
 
     /// Run the coarse and the PCFG pass, with higher thresholds if the charts of these passes are
@@ -106,29 +111,31 @@ impl Parser {
     pub(super) fn run_passes(
         &self,
         options: Options,
+        pruning: Pruning,
         budget: MemoryBudget,
         gold: Option<&[(usize, SymbolId)]>,
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<FillOutcome, Cancelled> {
         let mut tightened = false;
-        let mut threshold = options.coarse_threshold;
+        let mut threshold = pruning.coarse;
         loop {
             let mut bounds = Bounds { max_items: budget.items, ..Bounds::NONE };
             if let (Some(grammar), Some(projection)) = (&self.coarse, self.grammar().projection()) {
                 let clock = Stopwatch::start(options.times);
-                let spanned = self.run_coarse(grammar, threshold, workspace, cancel)?;
+                self.fill_coarse(grammar, workspace, cancel)?;
+                let spanned = workspace.coarse.prune(grammar, threshold, cancel)?;
                 workspace.times.coarse += clock.seconds();
                 if !spanned {
-                    return Ok(FillOutcome::NotSpanned);
+                    return Ok(FillOutcome::NotSpanned { coarsely: true });
                 }
                 bounds.mask = Some((workspace.coarse.mask(), projection));
             }
             let Workspace { words, pass, chart, times, .. } = workspace;
             let clock = Stopwatch::start(options.times);
-            let fits = pass.run(self.grammar(), words, bounds, options.threshold, chart, cancel)?;
+            let fits = pass.run(self.grammar(), words, bounds, pruning.fine, chart, cancel)?;
             if fits {
-                chart.prune_unless(options.threshold, is_gold(gold));
+                chart.prune_unless(pruning.fine, is_gold(gold));
             }
             times.pcfg += clock.seconds();
             if fits {
@@ -141,7 +148,7 @@ impl Parser {
             tightened = true;
         }
         Ok(match workspace.chart.log_probability() {
-            f64::NEG_INFINITY => FillOutcome::NotSpanned,
+            f64::NEG_INFINITY => FillOutcome::NotSpanned { coarsely: false },
             _ => FillOutcome::Spanned { tightened },
         })
     }
@@ -151,12 +158,13 @@ impl Parser {
         &self,
         outcome: FillOutcome,
         options: Options,
+        pruning: Pruning,
         budget: MemoryBudget,
         gold: Option<&[(usize, SymbolId)]>,
         workspace: &mut Workspace,
     ) -> FillOutcome {
         let FillOutcome::Spanned { mut tightened } = outcome else { return outcome };
-        let mut threshold = options.threshold;
+        let mut threshold = pruning.fine;
         let has_crf = gold.is_some() || self.crf.is_some();
         loop {
             let bytes = self.decoding_bytes(options.decoder, has_crf, &workspace.chart);
@@ -171,35 +179,45 @@ impl Parser {
         }
     }
 
-    /// Close spans by the filter, if there is one, the user wants it, and its chart fits into memory
-    /// beside that of the coarse pass.
+    /// The probability below which the filter closes spans, so that this fraction of the correct
+    /// ones stays open. It is zero if there is no filter, if the words are not known, or if its chart
+    /// does not fit into memory beside that of the coarse pass.
+    pub(super) fn span_threshold(&self, tokens: &[Token], recall: f64, memory: usize) -> f32 {
+        let (Some(filter), Some(coarse)) = (&self.filter, &self.coarse) else { return 0.0 };
+        let bytes = coarse.chart_bytes(tokens.len()) + SpanFilter::bytes(tokens.len());
+        let has_words = !tokens.iter().any(|token| matches!(token, Token::Tag(_)));
+        if has_words && bytes <= memory / 2 { filter.threshold(recall) } else { 0.0 }
+    }
+
+    /// Close the spans whose probability is below the threshold, if it is not zero.
     pub(super) fn filter_spans(
         &self,
         tokens: &[Token],
-        options: Options,
+        threshold: f32,
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
         let Workspace { filter: memory, open, is_filtered, .. } = workspace;
         *is_filtered = false;
-        let (Some(filter), Some(coarse)) = (&self.filter, &self.coarse) else { return Ok(()) };
-        let threshold = filter.threshold(options.span_recall);
-        let bytes = coarse.chart_bytes(tokens.len()) + SpanFilter::bytes(tokens.len());
-        if threshold > 0.0 && bytes <= options.memory / 2 {
+        if let Some(filter) = &self.filter
+            && threshold > 0.0
+        {
             *is_filtered = filter.open(tokens, threshold, memory, open, cancel)?;
         }
         Ok(())
     }
 
-    /// Run the coarse pass; false if no tree of the coarse grammar spans the sentence.
-    fn run_coarse(
+    /// Compute the inside values of the coarse pass, unless the workspace has them already.
+    fn fill_coarse(
         &self,
         grammar: &CoarseGrammar,
-        threshold: f64,
         workspace: &mut Workspace,
         cancel: &Cancel,
-    ) -> Result<bool, Cancelled> {
-        let Some(projection) = self.grammar().projection() else { return Ok(true) };
+    ) -> Result<(), Cancelled> {
+        let Some(projection) = self.grammar().projection() else { return Ok(()) };
+        if workspace.coarse_is_filled {
+            return Ok(());
+        }
         let Workspace { words, classes, coarse, open, is_filtered, .. } = workspace;
         classes.resize_with(words.len(), Vec::new);
         for (word, merged) in words.iter().zip(classes.iter_mut()) {
@@ -209,7 +227,9 @@ impl Parser {
             }));
         }
         let open = is_filtered.then_some(&*open);
-        coarse.run(grammar, &classes[..words.len()], open, threshold, cancel)
+        coarse.fill(grammar, &classes[..words.len()], open, cancel)?;
+        workspace.coarse_is_filled = true;
+        Ok(())
     }
 
     /// The approximate number of bytes that latent and CRF passes and decoders need for the items

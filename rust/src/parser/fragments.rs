@@ -25,7 +25,7 @@ impl Parser {
         let budget = self.memory_budget(words.len(), memory);
         let max_items =
             budget.map_or(0, |budget| budget.items.min(budget.decoding / DECODING_BYTES));
-        let mut bounds = Bounds { mask: None, max_width, max_items };
+        let mut bounds = Bounds { max_width, max_items, ..Bounds::NONE };
         while !pass.run(self.grammar(), words, bounds, 0.0, chart, cancel)? {
             bounds.max_width /= 2;
             if bounds.max_width <= 1 {

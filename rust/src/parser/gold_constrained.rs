@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::fill::FillOutcome;
+use super::levels::Pruning;
 use super::{Options, Parser, Workspace};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::edges::EdgeFinder;
@@ -105,9 +106,11 @@ impl Parser {
         gold.sort_unstable();
         self.grammar().emissions().lookup_all(tokens, false, &mut workspace.words);
         workspace.is_filtered = false;
-        match self.fill(options, Some(&gold), workspace, cancel)? {
+        workspace.coarse_is_filled = false;
+        let pruning = Pruning::unfiltered(options);
+        match self.fill(options, pruning, Some(&gold), workspace, cancel)? {
             FillOutcome::Spanned { .. } => {}
-            FillOutcome::NotSpanned => return Ok(Err(LeftOut::NotDerived)),
+            FillOutcome::NotSpanned { .. } => return Ok(Err(LeftOut::NotDerived)),
             FillOutcome::TooLarge => return Ok(Err(LeftOut::TooLarge)),
         }
         let chart = &workspace.chart;

@@ -13,6 +13,7 @@ mod chart_cache;
 mod fill;
 mod fragments;
 mod gold_constrained;
+mod levels;
 mod members;
 mod options;
 mod parts;
@@ -26,6 +27,7 @@ pub use chart_cache::ChartCache;
 use fill::FillOutcome;
 use fragments::MAX_FRAGMENT_WIDTH;
 pub use gold_constrained::{CrfExamples, GoldTree, LeftOut, TrainingError, crf_examples};
+use levels::{Level, Pruning};
 pub use options::{Combine, Decoder, Options};
 pub use parts::split_point;
 use times::Stopwatch;
@@ -49,9 +51,6 @@ use crate::crf::{CrfModel, CrfPass, CrfRules, CrfTrees, TokenAttributes};
 use crate::decode::{Best, Derivation, ExpectedGain, PackedForest, PcfgRules, Viterbi};
 use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
 use crate::span_filter::{FilterWorkspace, SpanFilter};
-
-/// The factor by which thresholds are lowered at the second fallback level.
-const LOOSEN: f64 = 1e-3;
 
 /// Grammars and what is precomputed from them; shared by threads.
 #[derive(Debug, Clone)]
@@ -115,6 +114,8 @@ pub struct Workspace {
     open: SpanSet,
     is_filtered: bool,
     coarse: CoarseChart,
+    /// Whether the coarse chart has the inside values of the words and open spans.
+    coarse_is_filled: bool,
     pass: PcfgPass,
     chart: Chart,
     latent: LatentPass,
@@ -231,44 +232,41 @@ impl Parser {
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<Analysis, Cancelled> {
-        let asked = options;
-        let open = Options { span_recall: 1.0, ..options };
-        let loose = Options {
-            coarse_threshold: options.coarse_threshold * LOOSEN,
-            threshold: options.threshold * LOOSEN,
-            ..open
-        };
-        let levels = [
-            (Status::Parsed, options, false),
-            (Status::Loosened, open, false),
-            (Status::Loosened, loose, false),
-            (Status::Smoothed, loose, true),
-        ];
-        let exact = options.coarse_threshold == 0.0 && options.threshold == 0.0;
         let tags_alone = sentence.tokens.iter().all(|token| matches!(token, Token::Tag(_)));
-        for (status, options, smoothed) in levels {
-            // Skip a level that would repeat the one before it.
-            let repeats = match status {
-                Status::Loosened if options.threshold == asked.threshold => !workspace.is_filtered,
-                Status::Loosened => exact,
-                Status::Smoothed => tags_alone,
-                _ => false,
-            };
-            if repeats {
+        // The last level that was tried, and whether lower thresholds would not have helped.
+        let mut last: Option<(Pruning, bool)> = None;
+        let mut hopeless = false;
+        for level in Level::all() {
+            let Level { status, smoothed, .. } = level;
+            let recall = level.span_recall(options);
+            let spans = self.span_threshold(sentence.tokens, recall, options.memory);
+            let pruning = level.pruning(options, spans);
+            let same_spans = last.is_some_and(|last| (last.0.spans, last.1) == (spans, smoothed));
+            let repeats = last == Some((pruning, smoothed)) || (same_spans && hopeless);
+            if repeats || (smoothed && tags_alone) {
                 continue;
             }
+            last = Some((pruning, smoothed));
             workspace.pruned_smoothed = None;
-            self.filter_spans(sentence.tokens, options, workspace, cancel)?;
-            self.grammar().emissions().lookup_all(sentence.tokens, smoothed, &mut workspace.words);
+            if !same_spans {
+                self.filter_spans(sentence.tokens, spans, workspace, cancel)?;
+                let emissions = self.grammar().emissions();
+                emissions.lookup_all(sentence.tokens, smoothed, &mut workspace.words);
+            }
+            workspace.coarse_is_filled &= same_spans;
             let tokens = (sentence.tokens, smoothed);
-            let status = match self.fill_sentence(tokens, options, workspace, cancel)? {
+            let status = match self.fill_sentence(tokens, options, pruning, workspace, cancel)? {
                 FillOutcome::Spanned { tightened: false } => status,
                 FillOutcome::Spanned { tightened: true } => Status::Tightened,
-                FillOutcome::NotSpanned => continue,
+                FillOutcome::NotSpanned { coarsely } => {
+                    hopeless = coarsely;
+                    continue;
+                }
                 FillOutcome::TooLarge => {
-                    return self.parse_parts(sentence, asked, workspace, cancel);
+                    return self.parse_parts(sentence, options, workspace, cancel);
                 }
             };
+            hopeless = false;
             workspace.pruned_smoothed = Some(smoothed);
             let level = (status, smoothed);
             let clock = Stopwatch::start(options.times);

@@ -7,20 +7,19 @@ use crate::numeric::vectors::LANES;
 /// With more classes than this a coarse pass saves nothing, and its matrices become large.
 const MAX_CLASSES: usize = 1024;
 
-/// A binary rule in a list that is indexed by its left child.
+/// A binary rule in a list that is indexed by its children.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct RightRule {
-    pub(super) right: u16,
+pub(super) struct WideRule {
     pub(super) parent: u16,
     pub(super) probability: f32,
 }
 
-/// A binary rule in a list that is indexed by its parent.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct ParentRule {
+/// The binary rules of a parent with one left child.
+#[derive(Debug, Clone, Default)]
+pub(super) struct ParentRules {
     pub(super) left: u16,
-    pub(super) right: u16,
-    pub(super) probability: f32,
+    /// The right children and the probabilities.
+    pub(super) rights: Vec<(u16, f32)>,
 }
 
 /// A projected grammar laid out for dense passes. Classes are renumbered as lanes of vectors. Those
@@ -31,13 +30,17 @@ pub struct CoarseGrammar {
     pub(super) class_of_lane: Vec<u32>,
     pub(super) wide_lanes: usize,
     pub(super) unit_lanes: usize,
-    /// For each left child, the rules whose right child may span several words.
-    pub(super) by_left: Vec<Vec<RightRule>>,
+    /// The rules whose right child may span several words, sorted by their children.
+    pub(super) wide_rules: Vec<WideRule>,
+    /// For each left child and each right child that may span several words, where their rules
+    /// start.
+    pub(super) pair_offsets: Vec<u32>,
     /// For each left child and each right child that is a tag, their rules. Tags are numbered by
     /// their lane, counted from `wide_lanes`.
-    pub(super) by_left_and_tag: Vec<Vec<Vec<RightRule>>>,
+    pub(super) by_left_and_tag: Vec<Vec<Vec<WideRule>>>,
     pub(super) is_left: Vec<bool>,
-    pub(super) by_parent: Vec<Vec<ParentRule>>,
+    /// For each parent, its rules by their left children.
+    pub(super) by_parent: Vec<Vec<ParentRules>>,
     pub(super) roots: Vec<f32>,
     /// For each lane at the bottom of unary chains, the lanes at their tops and the summed
     /// probabilities; empty without unary rules.
@@ -73,27 +76,40 @@ impl CoarseGrammar {
         let unit_lanes = classes.next_multiple_of(LANES);
         let wide_lanes = phrases.next_multiple_of(LANES).min(unit_lanes);
         let lane = |class: SymbolId| lane_of_class[class.index()];
-        let mut by_left = vec![Vec::new(); classes];
+        let mut wide = Vec::new();
         let mut by_left_and_tag = vec![vec![Vec::new(); unit_lanes - wide_lanes]; classes];
         let mut is_left = vec![false; classes];
-        let mut by_parent = vec![Vec::new(); classes];
+        let mut by_parent = vec![Vec::<ParentRules>::new(); classes];
         for rule in rules.binary() {
             let (parent, left, right) = (lane(rule.parent), lane(rule.left), lane(rule.right));
             let probability = rule.probability as f32;
-            let row = match (right as usize).checked_sub(wide_lanes) {
-                None => &mut by_left[left as usize],
-                Some(tag) => &mut by_left_and_tag[left as usize][tag],
-            };
-            row.push(RightRule { right, parent, probability });
+            match (right as usize).checked_sub(wide_lanes) {
+                None => wide.push((left, right, parent, probability)),
+                Some(tag) => {
+                    by_left_and_tag[left as usize][tag].push(WideRule { parent, probability });
+                }
+            }
             is_left[left as usize] = true;
-            by_parent[parent as usize].push(ParentRule { left, right, probability });
+            let groups = &mut by_parent[parent as usize];
+            match groups.binary_search_by_key(&left, |group| group.left) {
+                Ok(found) => groups[found].rights.push((right, probability)),
+                Err(place) => {
+                    groups.insert(place, ParentRules { left, rights: vec![(right, probability)] });
+                }
+            }
         }
-        for row in &mut by_left {
-            row.sort_by_key(|rule| (rule.right, rule.parent));
+        wide.sort_unstable_by_key(|&(left, right, parent, _)| (left, right, parent));
+        let mut pair_offsets = vec![0u32; classes * wide_lanes + 1];
+        for &(left, right, ..) in &wide {
+            pair_offsets[left as usize * wide_lanes + right as usize + 1] += 1;
         }
-        for row in &mut by_parent {
-            row.sort_by_key(|rule| (rule.left, rule.right));
+        for index in 1..pair_offsets.len() {
+            pair_offsets[index] += pair_offsets[index - 1];
         }
+        let wide_rules = wide
+            .into_iter()
+            .map(|(_, _, parent, probability)| WideRule { parent, probability })
+            .collect();
         let mut roots = vec![0.0; unit_lanes];
         for (class, &root) in rules.roots().iter().enumerate() {
             roots[lane_of_class[class] as usize] = root as f32;
@@ -118,7 +134,8 @@ impl CoarseGrammar {
             class_of_lane,
             wide_lanes,
             unit_lanes,
-            by_left,
+            wide_rules,
+            pair_offsets,
             by_left_and_tag,
             is_left,
             by_parent,
@@ -136,9 +153,17 @@ impl CoarseGrammar {
             2 * lanes * size_of::<f32>() + 2 * left * size_of::<(u16, f32)>()
         };
         let mask = 3 * self.class_of_lane.len().div_ceil(64) * size_of::<u64>();
-        let others = size_of::<i32>() + size_of::<(u32, u32)>();
+        let sets = self.wide_lanes.div_ceil(64) * size_of::<u64>();
+        let others = sets + size_of::<i32>() + size_of::<(u32, u32)>();
         let cells = Cells::new(words).count();
         cells * (bytes(self.wide_lanes) + mask + others) + words * bytes(self.unit_lanes)
+    }
+
+    /// The rules of two children, of which the right one may span several words.
+    #[inline(always)]
+    pub(super) fn wide_rules(&self, left: usize, right: usize) -> &[WideRule] {
+        let pair = left * self.wide_lanes + right;
+        &self.wide_rules[self.pair_offsets[pair] as usize..self.pair_offsets[pair + 1] as usize]
     }
 
     /// Close the inside values of a cell over unary chains.

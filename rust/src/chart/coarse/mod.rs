@@ -37,6 +37,7 @@ struct Split {
 /// Memory for coarse passes, reused from sentence to sentence.
 #[derive(Debug, Default)]
 pub struct CoarseChart {
+    cells: Cells,
     /// One-word cells, `unit_lanes` each.
     unit_inside: Vec<f32>,
     unit_outside: Vec<f32>,
@@ -58,6 +59,14 @@ pub struct CoarseChart {
     matrix: Vec<f32>,
     row_in_use: Vec<bool>,
     rows_in_use: Vec<u16>,
+    /// Which lanes are the left child at some split point of the current span.
+    is_left_child: Vec<bool>,
+    left_children: Vec<u16>,
+    /// For each cell, and for each row of the matrix, which of the lanes of cells of several words
+    /// are not zero: bit sets of `set_words` words.
+    sets: Vec<u64>,
+    row_sets: Vec<u64>,
+    set_words: usize,
     /// Contributions to the outside values of a left child.
     left_sums: Vec<(u16, f32)>,
     scratch: Vec<f32>,
@@ -66,32 +75,48 @@ pub struct CoarseChart {
 }
 
 impl CoarseChart {
-    /// The classes that survived the last [`run`](Self::run).
+    /// The classes that survived the last [`prune`](Self::prune).
     pub fn mask(&self) -> &Mask {
         &self.mask
     }
 
-    /// Fill the chart for a sentence, given the emission probabilities of the classes of each
-    /// word, and keep the classes whose posterior is at least `threshold`. Only spans that are
-    /// `open`, if these are given, and single words have classes.
-    ///
-    /// Returns false if no tree of the coarse grammar spans the sentence.
-    pub fn run(
+    /// Compute the inside values of a sentence, given the emission probabilities of the classes of
+    /// each word. Only spans that are `open`, if these are given, and single words have classes.
+    pub fn fill(
         &mut self,
         grammar: &CoarseGrammar,
         words: &[Vec<(SymbolId, f64)>],
         open: Option<&SpanSet>,
-        threshold: f64,
         cancel: &Cancel,
-    ) -> Result<bool, Cancelled> {
+    ) -> Result<(), Cancelled> {
         let chart = self;
         simd_dispatch!(
-            CoarseChart::run_portable,
+            CoarseChart::fill_portable,
             (
                 chart: &mut CoarseChart,
                 grammar: &CoarseGrammar,
                 words: &[Vec<(SymbolId, f64)>],
                 open: Option<&SpanSet>,
+                cancel: &Cancel,
+            ) -> Result<(), Cancelled>
+        )
+    }
+
+    /// Compute the outside values of the sentence that was [filled](Self::fill) last, and keep the
+    /// classes whose posterior is at least `threshold`. Returns false if no tree of the coarse
+    /// grammar spans the sentence.
+    pub fn prune(
+        &mut self,
+        grammar: &CoarseGrammar,
+        threshold: f64,
+        cancel: &Cancel,
+    ) -> Result<bool, Cancelled> {
+        let chart = self;
+        simd_dispatch!(
+            CoarseChart::prune_portable,
+            (
+                chart: &mut CoarseChart,
+                grammar: &CoarseGrammar,
                 threshold: f64,
                 cancel: &Cancel,
             ) -> Result<bool, Cancelled>
@@ -99,14 +124,13 @@ impl CoarseChart {
     }
 
     #[inline(always)]
-    fn run_portable(
+    fn fill_portable(
         &mut self,
         grammar: &CoarseGrammar,
         words: &[Vec<(SymbolId, f64)>],
         open: Option<&SpanSet>,
-        threshold: f64,
         cancel: &Cancel,
-    ) -> Result<bool, Cancelled> {
+    ) -> Result<(), Cancelled> {
         let cells = Cells::new(words.len());
         self.reset(grammar, cells);
         for (start, emissions) in words.iter().enumerate() {
@@ -120,14 +144,27 @@ impl CoarseChart {
                 }
             }
         }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn prune_portable(
+        &mut self,
+        grammar: &CoarseGrammar,
+        threshold: f64,
+        cancel: &Cancel,
+    ) -> Result<bool, Cancelled> {
+        let cells = self.cells;
+        refill(&mut self.unit_outside, self.unit_inside.len(), 0.0);
         refill(&mut self.wide_outside, self.wide_inside.len(), 0.0);
+        self.mask.reset(cells, grammar.class_of_lane.len());
         if !self.start_outside(grammar, cells) {
             return Ok(false);
         }
         let threshold = threshold as f32;
-        for width in (1..=words.len()).rev() {
+        for width in (1..=cells.words()).rev() {
             cancel.check()?;
-            for start in 0..=words.len() - width {
+            for start in 0..=cells.words() - width {
                 self.propagate_outside(grammar, cells, start, start + width, threshold);
             }
         }
@@ -136,10 +173,10 @@ impl CoarseChart {
     }
 
     fn reset(&mut self, grammar: &CoarseGrammar, cells: Cells) {
+        self.cells = cells;
         let units = cells.words() * grammar.unit_lanes;
         for (vector, length) in [
             (&mut self.unit_inside, units),
-            (&mut self.unit_outside, units),
             (&mut self.scratch, grammar.unit_lanes),
             (&mut self.accumulator, grammar.unit_lanes),
         ] {
@@ -153,10 +190,13 @@ impl CoarseChart {
         self.row_in_use.clear();
         self.row_in_use.resize(lanes, false);
         self.rows_in_use.clear();
+        refill(&mut self.is_left_child, lanes, false);
+        self.set_words = grammar.wide_lanes.div_ceil(64);
+        refill(&mut self.row_sets, lanes * self.set_words, 0);
+        refill(&mut self.sets, cells.count() * self.set_words, 0);
         refill(&mut self.exponents, cells.count(), EMPTY);
         refill(&mut self.left_ranges, cells.count(), (0, 0));
         self.left_items.clear();
-        self.mask.reset(cells, grammar.class_of_lane.len());
     }
 
     fn fill_word(
@@ -199,14 +239,23 @@ impl CoarseChart {
                 &self.wide_inside[self.wide_range(grammar, split.right)]
             };
             let right = &right[..grammar.wide_lanes];
+            let set = &self.sets[split.right * self.set_words..][..self.set_words];
+            if set.iter().all(|&word| word == 0) {
+                continue;
+            }
             let (from, to) = self.left_ranges[split.left];
             for &(lane, value) in &self.left_items[from as usize..to as usize] {
                 let row = &mut self.matrix[lane as usize * grammar.unit_lanes..];
                 let row = &mut row[..grammar.wide_lanes];
+                let row_set = &mut self.row_sets[lane as usize * self.set_words..];
                 if !self.row_in_use[lane as usize] {
                     self.row_in_use[lane as usize] = true;
                     self.rows_in_use.push(lane);
                     row.fill(0.0);
+                    row_set[..self.set_words].fill(0);
+                }
+                for (row_word, word) in row_set.iter_mut().zip(set) {
+                    *row_word |= word;
                 }
                 add_scaled(row, factor * value, right);
             }
@@ -217,8 +266,16 @@ impl CoarseChart {
         for &lane in &self.rows_in_use {
             self.row_in_use[lane as usize] = false;
             let row = &self.matrix[lane as usize * grammar.unit_lanes..][..grammar.wide_lanes];
-            for rule in &grammar.by_left[lane as usize] {
-                wide[rule.parent as usize] += rule.probability * row[rule.right as usize];
+            let set = &self.row_sets[lane as usize * self.set_words..][..self.set_words];
+            for (index, &word) in set.iter().enumerate() {
+                let mut bits = word;
+                while bits != 0 {
+                    let right = index * 64 + bits.trailing_zeros() as usize;
+                    bits &= bits - 1;
+                    for rule in grammar.wide_rules(lane as usize, right) {
+                        wide[rule.parent as usize] += rule.probability * row[right];
+                    }
+                }
             }
         }
         self.rows_in_use.clear();
@@ -308,10 +365,14 @@ impl CoarseChart {
             &mut self.wide_inside[offset..]
         };
         let from = self.left_items.len() as u32;
+        let set = &mut self.sets[cell * self.set_words..][..self.set_words];
         for (lane, (kept, &value)) in kept.iter_mut().zip(values).enumerate() {
             let scaled = value * scale;
             if scaled > NEGLIGIBLE {
                 *kept = scaled;
+                if lane < grammar.wide_lanes {
+                    set[lane / 64] |= 1 << (lane % 64);
+                }
                 if grammar.is_left[lane] {
                     self.left_items.push((lane as u16, scaled));
                 }

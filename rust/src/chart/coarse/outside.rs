@@ -45,6 +45,9 @@ impl CoarseChart {
         if self.exponents[cell] == EMPTY {
             return;
         }
+        if end - start > 1 {
+            self.find_left_children(cells, start, end);
+        }
         let (inside, outside) = if end - start == 1 {
             let range = start * grammar.unit_lanes..(start + 1) * grammar.unit_lanes;
             (&self.unit_inside[range.clone()], &mut self.unit_outside[range])
@@ -63,25 +66,32 @@ impl CoarseChart {
             survives = true;
             self.mask.allow(cell, grammar.class_of_lane[lane]);
             if end - start > 1 {
-                for rule in &grammar.by_parent[lane] {
-                    let left = rule.left as usize;
+                for rules in &grammar.by_parent[lane] {
+                    let left = rules.left as usize;
+                    if !self.is_left_child[left] {
+                        continue;
+                    }
                     let row = &mut self.matrix[left * grammar.unit_lanes..];
                     if !self.row_in_use[left] {
                         self.row_in_use[left] = true;
-                        self.rows_in_use.push(rule.left);
+                        self.rows_in_use.push(rules.left);
                         row[..grammar.unit_lanes].fill(0.0);
                     }
-                    row[rule.right as usize] += rule.probability * outside;
+                    for &(right, probability) in &rules.rights {
+                        row[right as usize] += probability * outside;
+                    }
                 }
             }
         }
         if survives {
             self.mask.insert(start, end);
         }
+        for lane in self.left_children.drain(..) {
+            self.is_left_child[lane as usize] = false;
+        }
         if self.rows_in_use.is_empty() {
             return;
         }
-        self.find_splits(cells, start, end);
         for index in 0..self.splits.len() {
             self.propagate_split(grammar, cell, self.splits[index], start, end);
         }
@@ -89,6 +99,21 @@ impl CoarseChart {
             self.row_in_use[lane as usize] = false;
         }
         self.rows_in_use.clear();
+    }
+
+    /// Find the split points of a span, and mark the lanes that are the left child at any of them.
+    #[inline(always)]
+    fn find_left_children(&mut self, cells: Cells, start: usize, end: usize) {
+        self.find_splits(cells, start, end);
+        for split in &self.splits {
+            let (from, to) = self.left_ranges[split.left];
+            for &(lane, _) in &self.left_items[from as usize..to as usize] {
+                if !self.is_left_child[lane as usize] {
+                    self.is_left_child[lane as usize] = true;
+                    self.left_children.push(lane);
+                }
+            }
+        }
     }
 
     #[inline(always)]
