@@ -340,6 +340,7 @@ class NeuralParser:
         breaks: npt.NDArray[np.uint8],
         decoder: str,
         max_length: int,
+        memory: int,
         marginals: bool,
     ) -> dict[str, npt.NDArray[Any]]: ...
 

@@ -277,7 +277,9 @@ fn trees_are_learnt_and_parsed() {
             let sentences = [sentence(&words[..5]), sentence(&words[5..]), sentence(&words[..])]
                 .map(|own| SentenceWords { breaks: &own.breaks[..own.words.len()], ..own });
             let cancel = Cancel::new();
-            model.analyze_all(&sentences, Decoder::MaxF1, max_length, true, &cancel).unwrap()
+            model
+                .analyze_all(&sentences, Decoder::MaxF1, max_length, 1 << 30, true, &cancel)
+                .unwrap()
         };
         let found = parse(100);
         let spans = |number: usize| -> Vec<(u32, u32, u32)> {
@@ -318,8 +320,9 @@ fn given_tags_are_kept() {
     let words = ["dog".to_owned(), "bit".to_owned()];
     let tags = [Some(1), None];
     let sentence = SentenceWords { words: &words, tags: &tags, breaks: &[0, 0] };
-    let found =
-        model.analyze_all(&[sentence], Decoder::MaxRecall, 9, false, &Cancel::new()).unwrap();
+    let found = model
+        .analyze_all(&[sentence], Decoder::MaxRecall, 9, 1 << 30, false, &Cancel::new())
+        .unwrap();
     let spans = &found[0].trees[0].spans;
     assert!(spans.iter().any(|span| (span.label, span.start, span.probability) == (11, 0, 1.0)));
 }

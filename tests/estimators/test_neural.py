@@ -153,6 +153,8 @@ def test_long_sentences_are_parsed_in_parts(model):
     assert parse.status == "split"
     assert parse.tree.words() == sentence
     assert parse.tree.label == "ROOT"
+    assert Parser(model, memory=10_000).analyze(words=sentence).status == "split"
+    assert Parser(model, max_length=None).analyze(words=sentence).status == "parsed"
 
 
 def test_members_of_ensembles(model, tmp_path):

@@ -305,6 +305,7 @@ class Parser(BaseParser):
                 breaks=encoded.breaks,
                 decoder=self.decoder,
                 max_length=self.max_length or _NO_LIMIT,
+                memory=self.memory,
                 marginals=marginals,
             )
             tables = self._marginal_tables(columns) if marginals else repeat(None)

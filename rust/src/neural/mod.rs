@@ -5,7 +5,8 @@
 //! reads them in both directions ([`bidirectional`], [`lstm`]) and predicts tags. [`spans`] scores
 //! the labels of all spans. [`loss`] compares these scores with a tree, by inside-outside over all
 //! trees or span by span, and [`example`] collects the gradients of all parameters, whose places are
-//! in [`parameters`]. [`train`] takes the steps. [`model`] parses.
+//! in [`parameters`]. [`train`] takes the steps. [`model`] parses, and `nodes` writes
+//! trees.
 //!
 //! [`matrix`], [`activations`], [`packing`], [`random`] and [`dropout`] are the tools. Every gradient
 //! is written by hand; `tests/neural.rs` compares each with finite differences.
@@ -20,9 +21,11 @@ pub mod loss;
 pub mod lstm;
 pub mod matrix;
 pub mod model;
+mod nodes;
 pub mod packing;
 pub mod parameters;
 pub mod random;
+mod rows;
 pub mod spans;
 pub mod train;
 pub mod vocabulary;

@@ -20,7 +20,7 @@ const EPSILON: f32 = 1e-8;
 
 /// The number of sentences that are read side by side. Each group has one gradient, and these are
 /// added in a fixed order, so that the result does not depend on the number of threads.
-const GROUP: usize = 16;
+const GROUP: usize = 8;
 
 /// Sentences are sorted by length within this number of batches, so that those of a group have
 /// similar lengths.

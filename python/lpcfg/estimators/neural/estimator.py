@@ -86,14 +86,14 @@ class NeuralEstimator(Estimator):
         ),
     )
     learning_rate: float = field(
-        default=0.002,
+        default=0.0015,
         metadata=parameter(
             Interval(float, 0, closed="neither"),
             "the highest step size of Adam; it falls to 0 at the end of training",
         ),
     )
     batch_size: int = field(
-        default=32, metadata=parameter(Interval(int, 1), "the number of trees of a gradient step")
+        default=16, metadata=parameter(Interval(int, 1), "the number of trees of a gradient step")
     )
     word_size: int = field(
         default=100, metadata=parameter(Interval(int, 1, 4096), "the size of embeddings of words")
