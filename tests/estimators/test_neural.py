@@ -117,7 +117,7 @@ def test_impossible_networks_are_refused(model, tmp_path):
     with pytest.raises(GrammarError, match="no node of the grammar has the label 'XX'"):
         replace(weights, tags=("XX", *weights.tags[1:])).core(model.node_labels)
     path = tmp_path / "neural.lpcfg"
-    for values in (weights.values[:-1], np.full_like(weights.values, np.nan)):
+    for values in (weights.values[:-1], weights.values * 1e9):
         broken = replace(model, neural_weights=replace(weights, values=values))
         save(broken, path)
         with pytest.raises(ModelFileError, match=r"neural\.lpcfg: .*values"):

@@ -103,7 +103,7 @@ class NeuralWeights:
         >>> labels = SpanLabels(((), ("S",)), (False, True), (True, True))
         >>> empty = np.zeros(0, np.float32)
         >>> len(NeuralWeights("crf", NeuralSizes(), (), "", ("NN",), labels, empty).network())
-        1545935
+        1769031
         """
         return _core.NeuralNetwork(
             words=list(self.words),
@@ -128,7 +128,7 @@ class NeuralWeights:
         ``node_labels``: the labels of nodes, each with whether the node is a preterminal.
 
         >>> labels = SpanLabels(((), ("S",)), (False, True), (True, True))
-        >>> values = np.zeros(1545935, np.float32)
+        >>> values = np.zeros(1769031, np.float32)
         >>> weights = NeuralWeights("crf", NeuralSizes(), (), "", ("NN",), labels, values)
         >>> weights.core([("NN", True), ("S", False)])
         <lpcfg._core.NeuralModel object at ...>

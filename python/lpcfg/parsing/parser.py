@@ -298,7 +298,7 @@ class Parser(BaseParser):
             encoded = encode_sentences(self.grammar, sentences)
         if isinstance(self._core, _core.NeuralParser):
             assert encoded.spellings is not None
-            columns = self._core.analyze(
+            return self._core.analyze(
                 encoded.offsets,
                 encoded.spellings,
                 encoded.tags,
@@ -308,8 +308,6 @@ class Parser(BaseParser):
                 memory=self.memory,
                 marginals=marginals,
             )
-            tables = self._marginal_tables(columns) if marginals else repeat(None)
-            return self._build_parses(sentences, columns, tables)
         columns = self._core.analyze(
             encoded.offsets,
             encoded.words,

@@ -15,6 +15,9 @@ use crate::python::errors::{ArgumentError, Failure};
 use crate::python::parser::{Columns, NO_TAG, decoder_named};
 use crate::python::threads::Threads;
 
+/// The largest absolute value of a parameter: no sum of products of these overflows.
+const MAX_VALUE: f32 = 1e4;
+
 /// A network with its parameters, for parsing.
 #[pyclass(name = "NeuralModel", module = "lpcfg._core", frozen)]
 pub(super) struct PyModel(Arc<Model>);
@@ -41,8 +44,9 @@ impl PyModel {
             check_shape("values", &[values.len()], &[network.layout.size()])?;
             check_shape("chains", &[chains.len()], &[network.shape.labels])?;
             check_shape("tag_labels", &[tag_labels.len()], &[network.shape.tags])?;
-            if !values.iter().all(|value| value.is_finite()) {
-                return Err(ArgumentError::new("values", "values must be finite").into());
+            if !values.iter().all(|value| value.abs() <= MAX_VALUE) {
+                let message = format!("values must be numbers up to {MAX_VALUE}");
+                return Err(ArgumentError::new("values", message).into());
             }
             Ok::<_, Failure>(Self(Arc::new(Model {
                 network,
