@@ -1,6 +1,6 @@
 //! Trees weighed by features, against the enumeration of all derivations and finite differences.
 
-mod support;
+use crate::support;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -329,8 +329,29 @@ def test_unlabelled_text_is_parsed_once_and_learnt_from(run, files):
     code, _, said = run(*arguments)
     assert code == 0
     assert "5 sentences parsed" in said
-    assert load("student.lpcfg").provenance["trees"] == 3 * len(TREES) + 5
-    assert run(*arguments, "--gold-copies", "1")[0] == 0
-    assert load("student.lpcfg").provenance["trees"] == len(TREES) + 5
-    message = refused(run("train", "gold.mrg", "-o", "m", "--gold-copies", "2"))
-    assert message == "--gold-copies does nothing without --unlabelled"
+    assert load("student.lpcfg").provenance["weighted_trees"] == 3 * len(TREES) + 5
+    assert run(*arguments, "--gold-weight", "1")[0] == 0
+    assert load("student.lpcfg").provenance["weighted_trees"] == len(TREES) + 5
+    message = refused(run("train", "gold.mrg", "-o", "m", "--gold-weight", "2"))
+    assert message == "--gold-weight does nothing without --unlabelled"
+
+
+def test_dependencies_of_trees_of_text_and_of_sentences(run, files):
+    rows = "\n\n".join(
+        "\n".join(
+            f"{word}\t{tag}\t0\troot" for word, tag in zip(tree.words(), tree.tags(), strict=True)
+        )
+        for tree in TREES
+    )
+    write("known.conll", f"{rows}\n")
+    arguments = ("train", "gold.mrg", "-o", "teacher.lpcfg", "--estimator", "crf", "--bits", "12")
+    assert run(*arguments, "--dependencies", "known.conll", "-q")[0] == 0
+    teacher = load("teacher.lpcfg")
+    assert teacher.crf_weights.dependencies
+    assert run("eval", "teacher.lpcfg", "gold.mrg", "--dependencies", "known.conll")[0] == 0
+    arguments = ("train", "gold.mrg", "-o", "student.lpcfg", "--estimator", "pcfg", "--unlabelled")
+    arguments = (*arguments, "text.txt", "--teacher", "teacher.lpcfg")
+    assert run(*arguments, "--teacher-dependencies", "known.conll", "-q")[0] == 0
+    write("bad.conll", "one two three\n")
+    message = refused(run("eval", "teacher.lpcfg", "gold.mrg", "--dependencies", "bad.conll"))
+    assert "bad.conll:1: expected 4 columns" in message

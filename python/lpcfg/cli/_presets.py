@@ -106,6 +106,6 @@ def _is_done(path: Path, estimator: Estimator, treebank: Treebank) -> bool:
     if any(stored.get(key) != value for key, value in wanted.items()):
         raise InputError(
             "this model was trained from other trees or with other options; name another folder",
-            argument=path,
+            path=path,
         )
     return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -11,9 +10,10 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
+from lpcfg import _html
 from lpcfg.errors import InputError
 from lpcfg.evaluation._evalb_comparison import EvalbResult, compare
-from lpcfg.evaluation._score_table import LabelTable, LengthTable, summary_table
+from lpcfg.evaluation._score_table import LabelTable, LengthTable, summary_rows, summary_table
 from lpcfg.evaluation.bracketing import Bracketing, Scorable
 from lpcfg.evaluation.counts import BracketCounts
 from lpcfg.evaluation.evalb import EvalbSummary, in_pairs
@@ -243,7 +243,10 @@ class Scores:
 
     def _repr_html_(self) -> str:
         """The summary as notebooks show it."""
-        return f"<pre>{html.escape(str(self))}</pre>"
+        cutoff = (self.parameters or NEW).cutoff_length
+        heading, *rows = summary_rows(self.total, self.evalb, self.evalb_short, cutoff)
+        failed = f"coverage {self.coverage:.2f}: {len(self.failures)} of {self.sentences} failed"
+        return _html.table(rows, heading) + _html.caption(failed)
 
     def __str__(self) -> str:
         """A summary for the terminal; ``by_length`` and ``by_label`` print as tables too."""

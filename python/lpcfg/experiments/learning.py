@@ -17,7 +17,7 @@ from lpcfg.treebank.forest import Forest
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.tree import Tree
 
-__all__ = ["Subject", "learning_trial", "nested_samples"]
+__all__ = ["Subject", "count_parameters", "learning_trial", "nested_samples"]
 
 
 class Subject(NamedTuple):
@@ -77,7 +77,7 @@ def learning_trial(
             "unlabelled F1": scores.unlabelled.f1,
             "exact": scores.exact_match,
             "tags": scores.tag_accuracy,
-            "parameters": _parameters(grammar),
+            "parameters": count_parameters(grammar),
             "training CPU s": trained - started,
             "sentences / CPU s": len(gold) / (time.process_time() - begun),
         }
@@ -85,7 +85,12 @@ def learning_trial(
     return Trial(settings, digest(*subject, treebank.digest, list(map(str, gold))), measure)
 
 
-def _parameters(grammar: Grammar) -> int:
+def count_parameters(grammar: Grammar) -> int:
+    r"""The number of parameters: of latent states, or else of rules, words and weights.
+
+    >>> count_parameters(Grammar.from_string("S -> X X \n X -> 'go'"))
+    2
+    """
     if grammar.latent is not None:
         return grammar.latent.size
     if grammar.neural_weights is not None:

@@ -149,14 +149,15 @@ class SymbolTable:
         array([1, 2], dtype=uint32)
         >>> table.encode(FlatSequences.of([["b", "c"]]))
         Traceback (most recent call last):
-        lpcfg.errors.InputError: sequence 1, position 2: 'c' was never seen in training; ...
+        lpcfg.errors.InputError: sequences: sequence 1, position 2: 'c' was never seen in ...
         """
         encoded = np.array([self.ids.get(item, -1) for item in sequences.items], dtype=np.int64)
         if unknown == "error" and (encoded < 0).any():
             index = int(np.argmin(encoded))
             raise InputError(
-                f"{sequences.items[index]!r} was never seen in training; "
+                f"{sequences.position(index)}: {sequences.items[index]!r} was never seen in "
+                "training; "
                 'with unknown="ignore" such symbols are left out of the emission probabilities',
-                argument=sequences.position(index),
+                argument="sequences",
             )
         return np.where(encoded < 0, len(self.symbols), encoded).astype(np.uint32)

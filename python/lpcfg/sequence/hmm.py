@@ -102,6 +102,12 @@ class HMM(HMMInference):
     ) -> HMM:
         """A model with given probabilities; see :class:`.HMMParameters`.
 
+        ``initial``: the probability of each state at the beginning. ``transitions``: those of the
+        next state, a row for each state. ``emissions``: those of symbols, a row for each state.
+        ``ends``: the probability that a sequence ends after each state; None (the default) for
+        sequences that do not end. ``symbols``, ``states``: their names; None (the default) for
+        numbers from 0.
+
         >>> hmm = HMM.from_parameters([1, 0], [[0, 1], [1, 0]], np.eye(2), symbols=["tick", "tock"])
         >>> hmm.score([["tick", "tock", "tick"]])
         0.0
@@ -134,6 +140,9 @@ class HMM(HMMInference):
 
         ``initial`` has the probabilities of first symbols, ``conditional`` the probabilities of the
         next symbol (column) given the symbol (row).
+
+        ``ends``: the probability that a sequence ends after each symbol; None for sequences that
+        do not end.
 
         >>> hmm = HMM.from_bigrams([0.5, 0.5], [[0.9, 0.1], [0.4, 0.6]], symbols=["a", "b"])
         >>> float(np.exp(hmm.score([["a", "b", "b"]])).round(6))
@@ -282,7 +291,7 @@ class HMM(HMMInference):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> HMM:
-        """Load a model that :meth:`save` has written.
+        """Load a model that :meth:`save` has written to ``path``.
 
         >>> HMM.load("missing.lpcfg")
         Traceback (most recent call last):

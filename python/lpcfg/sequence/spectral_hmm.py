@@ -235,6 +235,8 @@ class SpectralHMM(BaseEstimator):  # type: ignore[misc]
     def score_samples(self, sequences: Sequences) -> NDArray[np.float64]:
         """The log-probability of each sequence; minus infinity if the estimate is not positive.
 
+        ``sequences``: lists of symbols.
+
         >>> hmm = SpectralHMM(n_states=2).fit([["a", "b"] * 5, ["b", "a"] * 5])
         >>> np.exp(hmm.score_samples([["a"], ["a", "b"], ["a", "a"]])).round(3)
         array([0.5, 0.5, 0. ])
@@ -245,6 +247,8 @@ class SpectralHMM(BaseEstimator):  # type: ignore[misc]
     def score(self, sequences: Sequences, labels: object = None) -> float:
         """The mean log-probability of a sequence; ``labels`` are not used.
 
+        ``sequences``: lists of symbols.
+
         >>> hmm = SpectralHMM(n_states=2).fit([["a", "b"] * 5, ["b", "a"] * 5])
         >>> round(float(np.exp(hmm.score([["a"], ["b"]]))), 3)
         0.5
@@ -253,6 +257,8 @@ class SpectralHMM(BaseEstimator):  # type: ignore[misc]
 
     def predict_next(self, sequences: Sequences) -> NDArray[np.float64]:
         """The probabilities of the next symbol (columns, as in ``symbols_``) after each sequence.
+
+        ``sequences``: lists of symbols, the beginnings of sequences.
 
         >>> hmm = SpectralHMM(n_states=2).fit([["a", "b"] * 5, ["b", "a"] * 5])
         >>> hmm.predict_next([["a", "b", "a"]]).round(3)
@@ -276,7 +282,7 @@ class SpectralHMM(BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> SpectralHMM:
-        """Load a model that :meth:`save` has written.
+        """Load a model that :meth:`save` has written to ``path``.
 
         >>> SpectralHMM.load("missing.lpcfg")
         Traceback (most recent call last):

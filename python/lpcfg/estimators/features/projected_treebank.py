@@ -16,17 +16,17 @@ from lpcfg.estimators.common_parameters import (
     PROGRESS,
     RANDOM_STATE,
 )
-from lpcfg.estimators.constraints import AnyOf, Instance, Interval, Options
 from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.estimators.features.lexical_rules import LexicalRules
 from lpcfg.estimators.features.node_features import NodeFeatures
 from lpcfg.estimators.features.node_projections import NodeProjections, project_nodes
 from lpcfg.estimators.features.noise import Noise
-from lpcfg.estimators.parameters import parameter, recorded
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates, refuse_unary_rules
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options
+from lpcfg.parameters.parameterized import parameter, recorded
 from lpcfg.profiling import phase
 from lpcfg.treebank.head_rules import HeadRules
 from lpcfg.treebank.treebank import Treebank

@@ -17,15 +17,15 @@ from lpcfg._columns import sum_weights
 from lpcfg._threads import thread_count
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.common_parameters import LEXICON, N_JOBS, PROGRESS, RANDOM_STATE
-from lpcfg.estimators.constraints import Instance, Interval, Options
 from lpcfg.estimators.neural._brackets import find_brackets
-from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import refuse_unary_rules
 from lpcfg.grammar.neural_weights import NeuralLoss, NeuralSizes, NeuralWeights
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.word_clusters import WordClusters, clusters_record, loaded_clusters
+from lpcfg.parameters.constraints import Instance, Interval, Options
+from lpcfg.parameters.parameterized import parameter
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["NeuralEstimator"]
