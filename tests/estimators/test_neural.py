@@ -117,19 +117,27 @@ def test_impossible_networks_are_refused(model, tmp_path):
     with pytest.raises(GrammarError, match="no node of the grammar has the label 'XX'"):
         replace(weights, tags=("XX", *weights.tags[1:])).core(model.node_labels)
     path = tmp_path / "neural.lpcfg"
-    for values in (weights.values[:-1], weights.values * 1e9):
+    huge, missing = weights.values.copy(), weights.values.copy()
+    huge[5], missing[5] = 1e30, np.nan
+    for values in (weights.values[:-1], huge, -huge, missing):
         broken = replace(model, neural_weights=replace(weights, values=values))
         save(broken, path)
         with pytest.raises(ModelFileError, match=r"neural\.lpcfg: .*values"):
             load(path)
 
 
-def test_a_network_of_another_version_is_refused(model, tmp_path):
+def test_damaged_networks_and_those_of_other_versions_are_refused(model, tmp_path):
     from lpcfg.grammar._file import GRAMMAR_FORMAT
 
     arrays, document = GRAMMAR_FORMAT.pack(model)
-    document["neural"]["version"] = 99
     path = tmp_path / "neural.lpcfg"
+    half = arrays["neural.half_values"]
+    for damaged in (half[:-1], half[:-2], np.full_like(half, 255)):
+        changed = {**arrays, "neural.half_values": damaged}
+        write_model_file(path, changed, {"kind": "grammar", **document})
+        with pytest.raises(ModelFileError, match=r"neural\.lpcfg: .*values"):
+            load(path)
+    document["neural"]["version"] = 99
     write_model_file(path, arrays, {"kind": "grammar", **document})
     with pytest.raises(ModelFileError, match="version 99"):
         load(path)

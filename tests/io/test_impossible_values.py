@@ -19,7 +19,6 @@ def grammars() -> dict[str, Grammar]:
         "linear": lpcfg.SpectralEstimator(),
         "probabilistic": lpcfg.ClusteringEstimator(),
         "crf": lpcfg.CRFEstimator(bits=8, epochs=1),
-        "neural": lpcfg.NeuralEstimator(word_states=4, epochs=1),
     }
     return {name: own.fit(treebank).grammar_ for name, own in estimators.items()}
 
@@ -38,7 +37,6 @@ CASES = [
     *[("probabilistic", f"latent.{name}", 2) for name in ("roots", "binary", "tag_emissions")],
     *[("probabilistic", "latent.emission_ratios", -0.1)],
     *[("crf", "crf.weights", value) for value in (1e30, -1e30, NAN)],
-    *[("neural", "neural.values", value) for value in (1e30, -1e30, NAN)],
 ]
 
 

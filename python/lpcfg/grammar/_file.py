@@ -124,7 +124,7 @@ def _unpack(file: ModelFile, document: Document) -> Grammar:
         weights=file.array("weights", np.float64, (count,)) if has_coarse else None,
         latent=_latent_states(file, document) if "latent.states" in file.names() else None,
         crf_weights=_crf_weights(file, document) if "crf.vocabulary" in file.names() else None,
-        neural_weights=unpack_neural(file, document) if "neural.values" in file.names() else None,
+        neural_weights=unpack_neural(file, document) if "neural" in document else None,
         span_filter=_span_filter(file, document),
         provenance=document["provenance"],
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from lpcfg._options import build_options
 from lpcfg.errors import ModelFileError
@@ -21,12 +22,11 @@ _VERSION = 1
 def pack_neural(weights: NeuralWeights) -> tuple[Arrays, Document]:
     """The arrays and the document of a network."""
     arrays: Arrays = {
-        "neural.values": weights.values,
+        **_pack_values(weights.values),
         **pack_strings("neural.words", weights.words),
     }
     if len(weights.vector_words):
         arrays |= {
-            # As bytes, which model files have.
             "neural.vectors": np.ascontiguousarray(weights.vectors).view(np.uint8),
             **pack_strings("neural.vector_words", weights.vector_words),
         }
@@ -72,6 +72,25 @@ def unpack_neural(file: ModelFile, document: Document) -> NeuralWeights:
             tuple(labels["part"]),
             tuple(labels["root"]),
         ),
-        values=file.array("neural.values", np.float32, (None,)),
+        values=_unpack_values(file),
         **vectors,
     )
+
+
+def _pack_values(values: NDArray[np.float32]) -> Arrays:
+    """Parameters in half precision if nothing is lost by it."""
+    with np.errstate(over="ignore"):
+        half = values.astype(np.float16)
+    if np.array_equal(half.astype(np.float32), values):
+        # As bytes, which model files have.
+        return {"neural.half_values": half.view(np.uint8)}
+    return {"neural.values": values}
+
+
+def _unpack_values(file: ModelFile) -> NDArray[np.float32]:
+    if "neural.half_values" not in file.names():
+        return file.array("neural.values", np.float32, (None,))
+    stored = file.array("neural.half_values", np.uint8, (None,))
+    if len(stored) % 2:
+        raise ModelFileError("an element of 'neural.half_values' is incomplete", path=file.path)
+    return stored.view(np.float16).astype(np.float32)

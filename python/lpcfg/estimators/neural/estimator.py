@@ -244,7 +244,10 @@ class NeuralEstimator(Estimator):
         return replace(
             backbone,
             span_filter=None,
-            neural_weights=replace(weights, values=trainer.values()),
+            # Half precision is enough, and the model file has half the size.
+            neural_weights=replace(
+                weights, values=trainer.values().astype(np.float16).astype(np.float32)
+            ),
             provenance=self.provenance(treebank),
         )
 
