@@ -245,7 +245,7 @@ fn trained(threads: usize, epochs: u64, loss: Loss) -> (Vec<f32>, Vec<f64>) {
     let losses = (0..epochs)
         .map(|number| pool.install(|| trainer.run(epoch(number), &Cancel::new())).unwrap())
         .collect();
-    (trainer.values().to_vec(), losses)
+    (trainer.average().to_vec(), losses)
 }
 
 #[test]

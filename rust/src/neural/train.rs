@@ -105,8 +105,8 @@ impl Trainer {
         self.examples.is_empty()
     }
 
-    /// The parameters, or their mean over the last steps.
-    pub fn values(&self) -> &[f32] {
+    /// The mean of the parameters over the last steps.
+    pub fn average(&self) -> &[f32] {
         &self.average
     }
 

@@ -80,7 +80,7 @@ class NeuralEstimator(Estimator):
         ),
     )
     epochs: int = field(
-        default=20,
+        default=10,
         metadata=parameter(
             Interval(int, 0), "the number of passes over all trees; training time grows with it"
         ),
@@ -127,7 +127,7 @@ class NeuralEstimator(Estimator):
         ),
     )
     dropout: float = field(
-        default=0.4,
+        default=0.3,
         metadata=parameter(
             Interval(float, 0, 1, "left"),
             "the probability with which inputs and outputs of layers are set to 0 in training; the "

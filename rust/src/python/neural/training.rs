@@ -110,10 +110,10 @@ impl PyTrainer {
         })
     }
 
-    /// The parameters as they are now.
+    /// The mean of the parameters over the last steps.
     fn values<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<f32>>> {
         let values =
-            enter(py, |cancel| Ok::<_, Failure>(lock(&self.trainer, cancel)?.values().to_vec()))?;
+            enter(py, |cancel| Ok::<_, Failure>(lock(&self.trainer, cancel)?.average().to_vec()))?;
         Ok(values.into_pyarray(py))
     }
 }
