@@ -32,6 +32,7 @@ from lpcfg import (
 )
 from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.estimators.registry import DEFAULT_ESTIMATOR, ESTIMATORS, estimator_class
+from lpcfg.treebank.head_rules import HeadRules
 
 TREES = lpcfg.embedded_trees()
 TRAIN, TEST = TREES[:300], TREES[300:]
@@ -53,7 +54,7 @@ OTHER = {
     "lexicon": LexiconOptions(rare=3),
     "features": FeatureSet(inside=("word",), outside=("parent",)),
     "noise": Noise("add", 0.1),
-    "head_rules": replace(SpectralEstimator().head_rules, default="right"),
+    "head_rules": HeadRules(default="right"),
     "smoothing": lpcfg.Smoothing(words=1.0),
     "loss": "independent",
     "prune": None,

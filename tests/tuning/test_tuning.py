@@ -14,8 +14,8 @@ from lpcfg.cli.main import main
 from lpcfg.estimators.registry import ESTIMATORS, make_estimator
 from lpcfg.parameters.constraints import Pair
 from lpcfg.tuning import Choice, Range, SearchSpace, tune
-from lpcfg.tuning._grammars import GrammarCache
 from lpcfg.tuning._trial import TrialRunner
+from lpcfg.tuning.grammars import GrammarCache
 from lpcfg.tuning.search import JOURNAL, open_study
 from lpcfg.tuning.space import _declared
 

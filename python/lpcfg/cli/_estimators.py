@@ -16,6 +16,7 @@ from lpcfg.formats.dependencies import Dependencies
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import load, save
 from lpcfg.parameters.parameterized import Parameter
+from lpcfg.treebank.head_rules import HEAD_RULES, HeadRules
 
 __all__ = [
     "EstimatorCommand",
@@ -35,6 +36,7 @@ _FILES: dict[str, Callable[[str], object]] = {
     "start": load,
     "word_clusters": load,
     "dependencies": Dependencies.read,
+    "head_rules": lambda name: name if name in HEAD_RULES else HeadRules.read(name),
 }
 
 

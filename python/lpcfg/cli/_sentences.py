@@ -19,7 +19,7 @@ from lpcfg._batches import batches
 from lpcfg.cli._common import report
 from lpcfg.errors import InputError
 from lpcfg.formats.conllu import ConlluSentence
-from lpcfg.io.model_file import is_model_file
+from lpcfg.io.model_file import begins_model_file
 from lpcfg.treebank.sources import GZIP_MAGIC, source_name
 
 __all__ = [
@@ -76,13 +76,15 @@ def read_line_groups(names: Iterable[str], quiet: bool) -> Iterator[list[Line]]:
     FileNotFoundError: [Errno 2] No such file or directory: 'missing.txt'
     """
     for name in names:
-        if name != "-" and is_model_file(name):
-            raise InputError("a model file, where sentences were expected", path=name)
         number = 0
         with open_input(name) as file:
             groups = _arriving_lines(file) if is_stream(name) else batches(file, GROUP)
             for group in groups:
                 if number == 0:
+                    if begins_model_file(group[0]):
+                        raise InputError(
+                            "a model file, where sentences were expected", path=source_name(name)
+                        )
                     group[0] = group[0].removeprefix(codecs.BOM_UTF8)
                     _warn_of_trees(group[0], name, quiet)
                 yield [_line(name, at, text) for at, text in enumerate(group, start=number + 1)]

@@ -239,6 +239,8 @@ def _check_options(options: argparse.Namespace) -> None:
                 "it decides the estimators and the tree transforms; leave their options out",
                 argument="--preset",
             )
+    elif options.search is not None and not options.unlabelled:
+        raise InputError("it does nothing without --preset", argument="--search")
     if options.rerank and options.noise:
         raise InputError(
             "--rerank and --noise: choose one, they write different kinds of folders",

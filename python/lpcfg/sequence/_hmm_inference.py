@@ -7,12 +7,13 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lpcfg import _core
 from lpcfg._threads import thread_count
 from lpcfg.errors import InputError
+from lpcfg.parameters.parameterized import Parameterized
 from lpcfg.sequence._hmm_parameters import HMMParameters
 from lpcfg.sequence._symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
 
@@ -21,7 +22,7 @@ __all__ = ["Decoder", "HMMInference"]
 Decoder = Literal["viterbi", "posterior"]
 
 
-class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HMMInference(TransformerMixin, Parameterized):  # type: ignore[misc]
     """The methods of a fitted :class:`~lpcfg.sequence.hmm.HMM`, which describes the attributes.
 
     >>> from lpcfg import HMM
@@ -79,7 +80,7 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         >>> hmm.predict([[0, 0, 1, 0, 1, 1, 1]])
         [['low', 'low', 'low', 'low', 'high', 'high', 'high']]
         """
-        self.check_options()
+        self.validate()
         flat, encoded = self._encode(sequences)
         if self.decoder == "viterbi":
             numbers, _ = encoded.best_states(self.parameters_.core)

@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg.errors import InputError
+from lpcfg.parameters.constraints import Options
+from lpcfg.parameters.parameterized import parameter
 
-__all__ = ["FlatSequences", "Item", "Sequences", "SymbolTable", "Unknown"]
+__all__ = ["UNKNOWN", "FlatSequences", "Item", "Sequences", "SymbolTable", "Unknown"]
 
 Item: TypeAlias = str | int
 Sequences: TypeAlias = Iterable[Sequence[Item] | NDArray[np.integer]]
 Number = TypeVar("Number", bound=np.generic)
 Unknown = Literal["error", "ignore"]
+
+#: The declaration of a parameter ``unknown``.
+UNKNOWN = parameter(
+    Options(*get_args(Unknown)),
+    "symbols that are not in the vocabulary: 'error' raises an exception, 'ignore' leaves them out "
+    "of the emission probabilities",
+)
 
 
 @dataclass(frozen=True)

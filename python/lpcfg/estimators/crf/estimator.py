@@ -161,7 +161,7 @@ class CRFEstimator(Estimator):
         metadata=parameter(
             AnyOf(Interval(float, 0, 1, "left"), Instance(Pruning, None)),
             "posterior thresholds below which the PCFG prunes the charts of training sentences, "
-            "as in a Parser; gold trees that are pruned away are not used for training",
+            "as in a Parser; the nodes of gold trees are never pruned",
             option=False,
         ),
     )
