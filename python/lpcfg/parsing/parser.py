@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from lpcfg import _core
 from lpcfg._batches import batches
 from lpcfg._options import check_positive
-from lpcfg._threads import thread_count
 from lpcfg.errors import InputError
 from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.grammar.backbone import check_same_backbone
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.parsing._build_core import build_core
 from lpcfg.parsing._sentences import Sentence, Tags, check_sentences, encode_sentences
 from lpcfg.parsing.base import BATCH, BaseParser, limited_batch
 from lpcfg.parsing.charts import ChartCache
@@ -154,20 +154,7 @@ class Parser(BaseParser):
         self.n_jobs = n_jobs
         self.charts = charts
         self.dependencies = loaded_dependencies(dependencies)
-        self._core = self._build_core()
-
-    def _build_core(self) -> _core.Parser | _core.NeuralParser:
-        first, *others = self.grammars
-        if first.neural_core is not None:
-            return _core.NeuralParser(first.neural_core, threads=thread_count(self.n_jobs))
-        return _core.Parser(
-            first.core,
-            [grammar.core for grammar in others],
-            threads=thread_count(self.n_jobs),
-            crf=first.crf_core,
-            span_filter=None if first.span_filter is None else first.span_filter.core,
-            charts=None if self.charts is None else self.charts.core,
-        )
+        self._core = build_core(grammars, charts, n_jobs)
 
     @classmethod
     def load(
@@ -210,7 +197,7 @@ class Parser(BaseParser):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._core = self._build_core()
+        self._core = build_core(self.grammars, self.charts, self.n_jobs)
 
     def __repr__(self) -> str:
         kinds = Counter(grammar.provenance.get("estimator", "unknown") for grammar in self.grammars)
