@@ -160,15 +160,18 @@ fn gradients_of_independent_spans_agree_with_finite_differences() {
     check_gradients(&Network::new(shape(3, 2), vocabulary()), objective(loss, 0.1));
 }
 
-/// The scores of all binary trees over some words, with their brackets.
+/// A tree: its score, and its brackets as start, end and label.
+type ScoredTree = (f64, Vec<(u32, u32, u32)>);
+
+/// All binary trees over some words.
 fn all_trees(
     cells: Cells,
     scores: &[f32],
     labels: usize,
     start: usize,
     end: usize,
-) -> Vec<(f64, Vec<(u32, u32, u32)>)> {
-    let mut below: Vec<(f64, Vec<(u32, u32, u32)>)> = Vec::new();
+) -> Vec<ScoredTree> {
+    let mut below: Vec<ScoredTree> = Vec::new();
     if end - start == 1 {
         below.push((0.0, Vec::new()));
     }
