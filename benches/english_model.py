@@ -5,7 +5,8 @@ The embedded model is its student, and parses from words alone. Run from the top
 
     .venv/bin/python benches/english_model.py /tmp/english
 
-The folder keeps the teacher and its trees; a run that was stopped goes on where it was.
+The folder keeps the teacher, its trees and the student; a run that was stopped goes on where it
+was.
 """
 
 import argparse
@@ -31,6 +32,7 @@ from lpcfg import (
     mixed_treebank,
     save,
 )
+from lpcfg._core import crf_vocabulary
 from lpcfg.datasets.embedded import embedded_models
 from lpcfg.io.compact_arrays import round_numbers
 from lpcfg.treebank.reader import ReadReport, read_forest
@@ -107,8 +109,32 @@ def train_teacher(path, n_jobs):
     print(f"teacher, with the tags and dependencies of GUM dev\n{score(parser, 'gum')}")
 
 
+def without_rare_words(grammar):
+    """The same grammar without the words that are too rare for features: they become unknown."""
+    frequent = set(grammar.crf_weights.vocabulary.tolist())
+    lexicon, spans = grammar.lexicon, grammar.span_filter
+    # The hash of a word alone: suffixes are in a vocabulary only if they are frequent.
+    often = np.array([3], dtype=np.uint32)
+    kept = [bool(frequent & set(crf_vocabulary([w], often).tolist())) for w in lexicon.words]
+    rows = np.array([*kept, *[True] * len(lexicon.classes)])
+    lengths = np.diff(lexicon.offsets)
+    entries = np.repeat(rows, lengths)
+    lexicon = replace(
+        lexicon,
+        words=tuple(word for word, keep in zip(lexicon.words, kept, strict=True) if keep),
+        offsets=np.concatenate([[0], np.cumsum(lengths[rows])]).astype(np.int64),
+        symbols=lexicon.symbols[entries],
+        probabilities=lexicon.probabilities[entries],
+    )
+    spans = replace(
+        spans, word_tags=spans.word_tags[rows], word_tag_sets=spans.word_tag_sets[rows]
+    )
+    return replace(grammar, lexicon=lexicon, span_filter=spans)
+
+
 def smaller(grammar):
     """The same grammar with numbers that take a byte each, which only change a little."""
+    grammar = without_rare_words(grammar)
     weights = replace(grammar.crf_weights, weights=round_numbers(grammar.crf_weights.weights))
     # Relative errors of probabilities should be small, so their logarithms are rounded.
     logarithms = round_numbers(np.log(grammar.lexicon.probabilities).astype(np.float32))
@@ -162,6 +188,10 @@ def main():
     folder = chosen.folder
     folder.mkdir(parents=True, exist_ok=True)
     teacher = folder / "teacher.lpcfg"
+    student = folder / "student.lpcfg"
+    if student.exists():
+        finish(load(student), chosen.output, chosen.jobs)
+        return
     if not teacher.exists():
         train_teacher(teacher, chosen.jobs)
     conll = [CORPORA / f"amalgum-{genre}.conll.gz" for genre in AMALGUM_GENRES]
@@ -179,7 +209,7 @@ def main():
     print(treebank)
     estimator = CRFEstimator(lexicon=LEXICON, bits=BITS, n_jobs=chosen.jobs)
     grammar = estimator.fit(treebank).grammar_
-    save(grammar, folder / "student.lpcfg")
+    save(grammar, student)
     finish(grammar, chosen.output, chosen.jobs)
 
 
