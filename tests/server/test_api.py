@@ -114,7 +114,7 @@ def test_malformed_requests_are_refused_with_a_reason(client, body, message):
 def test_unknown_models_symbols_and_addresses(client):
     assert "there are english, toy" in refused(parse(client, text="a", model="x"), 404)
     assert "no symbol" in refused(client.get("/api/states?symbol=NOPE"), 404)
-    assert "no latent states" in refused(client.get("/api/states?symbol=NP&model=toy"), 404)
+    assert "no latent states" in refused(client.get("/api/states?symbol=NP"), 404)
     refused(client.get("/nothing"), 404)
     refused(client.get("/api/parse"), 405)
     refused(client.get("/static/../app.py"), 404)
