@@ -15,6 +15,7 @@ from lpcfg.cli import _presets as presets
 from lpcfg.cli.main import main
 from lpcfg.estimators.presets import Preset, PresetMember
 from lpcfg.estimators.registry import ESTIMATORS
+from lpcfg.tuning.treebank_defaults import TreebankDefaults
 from support.commands import TREES, WORDS, refused, write
 from support.grammars import embedded_grammar
 
@@ -301,6 +302,24 @@ def test_a_preset_trains_an_ensemble_and_goes_on_where_it_was(run, files, monkey
     write("other.mrg", f"{TREES[0]}\n")
     message = refused(run("train", "other.mrg", "-o", "many", "--preset", "accurate"))
     assert "other trees or with other options" in message
+
+
+def test_a_preset_chooses_settings_once(run, files, monkeypatch):
+    small = Preset("two", (PresetMember("spectral", "right"), PresetMember("spectral", "left")))
+    monkeypatch.setattr(presets, "PRESETS", {"accurate": small})
+    chosen = TreebankDefaults(0, 0, 50, 2)
+    monkeypatch.setattr(presets, "choose_defaults", lambda *_, **__: chosen)
+    code, _, said = run("train", "gold.mrg", "-o", "many", "--preset", "accurate", "--search", "9")
+    assert code == 0
+    assert "chosen: vertical 0, horizontal 0, up to 50 word classes" in said
+    (files / "many" / "2-spectral-left.lpcfg").unlink()
+    monkeypatch.setattr(presets, "choose_defaults", None)  # what was chosen is stored
+    assert run("train", "gold.mrg", "-o", "many", "--preset", "accurate")[0] == 0
+    for name in ("1-spectral-right", "2-spectral-left"):
+        grammar = load(files / "many" / f"{name}.lpcfg")
+        assert (grammar.transform.vertical, grammar.transform.horizontal) == (0, 0)
+    message = refused(run("train", "gold.mrg", "-o", "one.lpcfg", "--search", "9"))
+    assert "--search: it does nothing without --preset" in message
 
 
 def test_the_fast_preset_writes_one_file(run, files):

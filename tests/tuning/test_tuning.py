@@ -11,11 +11,11 @@ import pytest
 
 from lpcfg import InputError, Parser, Treebank, embedded_trees, evaluate_parser, load
 from lpcfg.cli.main import main
-from lpcfg.estimators.constraints import Pair
 from lpcfg.estimators.registry import ESTIMATORS, make_estimator
+from lpcfg.parameters.constraints import Pair
 from lpcfg.tuning import Choice, Range, SearchSpace, tune
-from lpcfg.tuning._grammars import GrammarCache
 from lpcfg.tuning._trial import TrialRunner
+from lpcfg.tuning.grammars import GrammarCache
 from lpcfg.tuning.search import JOURNAL, open_study
 from lpcfg.tuning.space import _declared
 
@@ -63,7 +63,7 @@ def test_values_that_a_parameter_does_not_allow_are_refused(search, message):
 
 
 def test_a_range_goes_upwards_and_a_pcfg_has_nothing_to_search():
-    with pytest.raises(InputError, match="from low to high"):
+    with pytest.raises(InputError, match="low: must be at most high, 1, not 2"):
         Range(2, 1)
     with pytest.raises(InputError, match="nothing to search"):
         SearchSpace.of(make_estimator("pcfg"))

@@ -364,11 +364,11 @@ def check_target(target: Path, inputs: Iterable[str]) -> None:
     lpcfg.errors.InputError: missing/model.lpcfg: there is no folder missing; make it first
     """
     if target.is_dir():
-        raise InputError("this is a folder; name a file to write", argument=target)
+        raise InputError("this is a folder; name a file to write", path=target)
     if not target.parent.is_dir():
-        raise InputError(f"there is no folder {target.parent}; make it first", argument=target)
+        raise InputError(f"there is no folder {target.parent}; make it first", path=target)
     if target.exists() and any(Path(name).exists() and target.samefile(name) for name in inputs):
-        raise InputError("this is an input; name another file to write", argument=target)
+        raise InputError("this is an input; name another file to write", path=target)
 
 
 def progress(

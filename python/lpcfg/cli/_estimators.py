@@ -11,11 +11,12 @@ from typing import NamedTuple, NoReturn
 from lpcfg.cli._common import progress, report, several
 from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
-from lpcfg.estimators.parameters import Parameter
 from lpcfg.estimators.registry import DEFAULT_ESTIMATOR, ESTIMATORS, estimator_class, make_estimator
 from lpcfg.formats.dependencies import Dependencies
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import load, save
+from lpcfg.parameters.parameterized import Parameter
+from lpcfg.treebank.head_rules import HEAD_RULES, HeadRules
 
 __all__ = [
     "EstimatorCommand",
@@ -24,6 +25,7 @@ __all__ = [
     "build_estimator",
     "chosen_estimator",
     "estimator_options",
+    "parse_estimator",
     "run_parameters",
 ]
 
@@ -35,6 +37,7 @@ _FILES: dict[str, Callable[[str], object]] = {
     "start": load,
     "word_clusters": load,
     "dependencies": Dependencies.read,
+    "head_rules": lambda name: name if name in HEAD_RULES else HeadRules.read(name),
 }
 
 
@@ -99,6 +102,10 @@ class EstimatorCommand(argparse.ArgumentParser):
         """Parse all arguments with the options of the estimator that they name."""
         parser = self._build(self.prog, self.description, chosen_estimator(args))
         return parser.parse_args(args, namespace), []
+
+    def declared(self) -> argparse.ArgumentParser:
+        """The parser with the options of the default estimator, for shell completion."""
+        return self._build(self.prog, self.description, DEFAULT_ESTIMATOR)
 
 
 class _Option(NamedTuple):
@@ -204,6 +211,26 @@ def _reader(declared: Parameter) -> Callable[[str], object]:
             raise argparse.ArgumentTypeError(str(error)) from None
 
     return read
+
+
+def parse_estimator(text: str) -> tuple[str, dict[str, object]]:
+    """The name of an estimator, and the parameters that follow it.
+
+    >>> parse_estimator("spectral:smoothing=0:states=8")
+    ('spectral', {'smoothing': 0.0, 'states': (8, 8)})
+    """
+    name, *settings = text.split(":")
+    options = {option.flag[2:]: option for option in _options(estimator_class(name))}
+    values = {}
+    for setting in settings:
+        flag, _, value = setting.partition("=")
+        if flag not in options:
+            raise InputError(
+                f"{name} has no parameter {flag!r}; it has {', '.join(options)}",
+                argument="--estimators",
+            )
+        values[options[flag].parameter] = options[flag].declared.constraint.parse(value)
+    return name, values
 
 
 def run_parameters(

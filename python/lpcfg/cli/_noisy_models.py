@@ -44,6 +44,12 @@ def add_family(parser: argparse.ArgumentParser, about: str) -> None:
         f"(default: {','.join(map(str, defaults.sigmas))})",
     )
     group.add_argument(
+        "--literal-noise",
+        action="store_true",
+        help="noise as literally in Narayan & Cohen (2015): of the same size in all coordinates, "
+        "and after dropout only the remaining features are projected",
+    )
+    group.add_argument(
         "--models",
         type=count,
         metavar="N",
@@ -70,15 +76,15 @@ def check_folder(target: Path) -> None:
     lpcfg.errors.InputError: missing/models: there is no folder missing; make it first
     """
     if target.exists() and not target.is_dir():
-        raise InputError("this is a file; name a folder for the models", argument=target)
+        raise InputError("this is a file; name a folder for the models", path=target)
     if _kind(target) in ("reranker", "ensemble"):
         raise InputError(
             "this is the folder of a reranker or an ensemble, which would not use "
             "other models; name another folder",
-            argument=target,
+            path=target,
         )
     if not target.parent.is_dir():
-        raise InputError(f"there is no folder {target.parent}; make it first", argument=target)
+        raise InputError(f"there is no folder {target.parent}; make it first", path=target)
 
 
 def _kind(folder: Path) -> str | None:
@@ -123,6 +129,7 @@ def noisy_models(
         progress=lambda models: progress(models, options.quiet, unit=" models"),
         transforms=transforms,
         features=features,
+        literal=options.literal_noise,
         **given(kinds=options.noise, sigmas=options.sigma, models=options.models),
     )
     # Invalid values are reported here, before a treebank is read.

@@ -83,6 +83,12 @@ TASKS: Mapping[str, Mapping[str, Command]] = {
             "train, evaluate, tabulate and plot; stored results are not computed again",
         ),
     },
+    "set up": {
+        "completion": Command(
+            "lpcfg.cli.completion",
+            "print a script that completes commands, options and files in a shell",
+        ),
+    },
 }
 
 

@@ -54,7 +54,7 @@ from lpcfg.treebank.treebank import Treebank
 __all__ = ["add"]
 
 #: Options, and the options without which they have no effect.
-_NEEDED = {"sigma": "noise", "models": "noise"}
+_NEEDED = {"sigma": "noise", "models": "noise", "literal_noise": "noise"}
 
 #: Options that accept several values with ``--noise``; models cycle through them.
 _CYCLED = ("binarize", "vertical", "horizontal", "features")
@@ -239,6 +239,8 @@ def _check_options(options: argparse.Namespace) -> None:
                 "it decides the estimators and the tree transforms; leave their options out",
                 argument="--preset",
             )
+    elif options.search is not None and not options.unlabelled:
+        raise InputError("it does nothing without --preset", argument="--search")
     if options.rerank and options.noise:
         raise InputError(
             "--rerank and --noise: choose one, they write different kinds of folders",
@@ -262,8 +264,9 @@ def _check_options(options: argparse.Namespace) -> None:
                 "several values need --noise; models cycle through them", argument=f"--{option}"
             )
     for option, needed in _NEEDED.items():
-        if getattr(options, option) is not None and not getattr(options, needed):
-            raise InputError(f"--{option} does nothing without --{needed}", argument=f"--{option}")
+        if getattr(options, option) not in (None, False) and not getattr(options, needed):
+            name = f"--{option.replace('_', '-')}"
+            raise InputError(f"{name} does nothing without --{needed}", argument=name)
 
 
 def _transforms(options: argparse.Namespace) -> list[Transform]:
@@ -290,7 +293,7 @@ def _train(options: argparse.Namespace) -> None:
     target = Path(options.output)
     _check_options(options)
     if options.rerank and target.exists():
-        raise InputError("there is something already; name a folder to make", argument=target)
+        raise InputError("there is something already; name a folder to make", path=target)
     if options.noise or options.rerank or is_ensemble(options.preset):
         check_folder(target)
     else:
@@ -298,7 +301,7 @@ def _train(options: argparse.Namespace) -> None:
     if options.tagger:
         check_target(Path(options.tagger), options.treebank)
         if Path(options.tagger).resolve() == target.resolve():
-            raise InputError("grammar and tagger need a file each", argument=target)
+            raise InputError("grammar and tagger need a file each", path=target)
     lexicon = LexiconOptions(classes=options.word_classes, rare=options.rare)
     kind = estimator_class(options.estimator)
     many = family_defaults(kind) if options.noise else {}

@@ -197,7 +197,8 @@ def _parse_parts(
         file = next(part.file for part in parts if part.number == first.number)
         raise InputError(
             f"{message} (on_error can be empty or skip; finished parts are kept)",
-            argument=f"{file}:{line}",
+            path=file,
+            line=line,
         )
 
 

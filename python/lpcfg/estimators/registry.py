@@ -52,15 +52,8 @@ def estimator_class(name: str) -> type[Estimator]:
 
     >>> estimator_class("em").__name__
     'EMEstimator'
-    >>> for name, estimator in ESTIMATORS.items():
-    ...     print(f"{name}: {estimator.description}")
-    pcfg: a PCFG: relative frequencies of rules, no latent states
-    spectral: latent states by the spectral method: seconds of training, no local optima
-    clustering: latent states by k-means clustering of nodes: easy to inspect
-    pivot: latent states by pivot features: probabilities to start em from
-    em: latent states by expectation-maximisation
-    split-merge: latent states by splitting, EM and merging
-    crf: a conditional random field: weights of features of words, no latent states
+    >>> print(estimator_class("split-merge").description)
+    latent states by splitting, EM and merging
     """
     if name not in ESTIMATORS:
         raise InputError(

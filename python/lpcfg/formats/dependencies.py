@@ -78,7 +78,7 @@ class Dependencies:
         )
 
     def find(self, words: Sequence[str]) -> DependencyTree | None:
-        """The tags and dependencies of a sentence, or None if it is not known.
+        """The tags and dependencies of the sentence with these ``words``, or None.
 
         >>> Dependencies([]).find(["It"]) is None
         True

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lpcfg import _core
+from lpcfg import _core, _html
 from lpcfg.errors import GrammarError
 from lpcfg.grammar._flat_rules import flatten_rules
 from lpcfg.grammar.crf_weights import CRFWeights
@@ -84,6 +84,9 @@ class Grammar:
     def from_string(cls, text: str, start: str | None = None) -> Grammar:
         """Read a hand-written grammar in the notation of NLTK, see :mod:`lpcfg.grammar.notation`.
 
+        ``text``: the rules, one or several alternatives a line. ``start``: the start symbol; None
+        (the default) for the one that the text names, or the first left side.
+
         >>> grammar = Grammar.from_string("S -> 'a' S 'b' [0.5] | 'a' 'b' [0.5]")
         >>> len(grammar.binary_rules)
         3
@@ -137,6 +140,26 @@ class Grammar:
             text += f", {np.count_nonzero(self.crf_weights.weights)} feature weights"
         return f"<Grammar: {text}>"
 
+    def _repr_html_(self) -> str:
+        """A summary as notebooks show it: sizes, origin and the most frequent rules."""
+        sizes: list[tuple[object, ...]] = [
+            ("estimator", self.provenance.get("estimator", "unknown")),
+            ("symbols", len(self.symbols)),
+            ("binary rules", len(self.binary_rules)),
+            ("unary rules", len(self.unary_rules)),
+            ("words", len(self.lexicon.words)),
+            ("classes of unknown words", len(self.lexicon.classes)),
+        ]
+        if self.latent is not None:
+            sizes += [
+                ("latent states of a symbol", f"up to {self.latent.states.max(initial=1)}"),
+                ("latent parameters", self.latent.size),
+            ]
+        if self.crf_weights is not None:
+            sizes += [("feature weights", np.count_nonzero(self.crf_weights.weights))]
+        rules = [(rule, f"{probability:.4f}") for probability, rule in self._frequent_rules(5)]
+        return _html.table(sizes) + _html.table(rules, ("frequent rule", "probability"))
+
     def __str__(self) -> str:
         details = "" if self.latent is None else f", {self.latent.size} latent parameters"
         if self.crf_weights is not None:
@@ -168,15 +191,23 @@ class Grammar:
         names = [str(symbol) for symbol in self.symbols]
         roots = [(p, names[a]) for a, p in enumerate(self.roots.tolist()) if p > 0]
         roots = sorted(roots, key=lambda root: -root[0])[:limit]
-        weights = np.ones(len(names)) if self.weights is None else self.weights
-        uses = weights[self.binary_rules[:, 0]] * self.binary_probabilities
         lines = [str(self), *self._origin()]
         lines.append("roots: " + ", ".join(f"{name} {p:.4f}" for p, name in roots))
         lines.append("most frequent rules:")
-        for row in np.argsort(-uses, kind="stable")[:limit].tolist():
-            parent, left, right = (names[symbol] for symbol in self.binary_rules[row].tolist())
-            lines.append(f"  {self.binary_probabilities[row]:.4f}  {parent} -> {left} {right}")
+        lines += [
+            f"  {probability:.4f}  {rule}" for probability, rule in self._frequent_rules(limit)
+        ]
         return "\n".join(lines)
+
+    def _frequent_rules(self, limit: int) -> Iterator[tuple[float, str]]:
+        """The binary rules with the highest expected counts, and their probabilities."""
+        weights = np.ones(len(self.symbols)) if self.weights is None else self.weights
+        uses = weights[self.binary_rules[:, 0]] * self.binary_probabilities
+        for row in np.argsort(-uses, kind="stable")[:limit].tolist():
+            parent, left, right = (
+                self.symbols[symbol] for symbol in self.binary_rules[row].tolist()
+            )
+            yield float(self.binary_probabilities[row]), f"{parent} -> {left} {right}"
 
     def _origin(self) -> Iterator[str]:
         for key, value in self.provenance.items():
@@ -245,6 +276,18 @@ class Grammar:
         return str(self.symbols[int(number[0])])
 
     def _index(self) -> _core.Grammar:
+        tag_of_symbol = np.array(
+            [self.tag_ids[s.labels[-1]] if s.preterminal else -1 for s in self.symbols],
+            dtype=np.int32,
+        )
+        emitting = self.lexicon.symbols
+        emitting = emitting[(emitting >= 0) & (emitting < len(self.symbols))]
+        wrong = emitting[tag_of_symbol[emitting] < 0]
+        if len(wrong):
+            # Words under a binarisation symbol would be missing from trees.
+            raise GrammarError(
+                f"the lexicon has words of symbol {self.symbols[wrong[0]]}, which is no preterminal"
+            )
         label_ids = {node: identity for identity, node in enumerate(self.node_labels)}
         written = [() if s.siblings is not None else _node_labels(s) for s in self.symbols]
         return _core.Grammar(
@@ -257,10 +300,7 @@ class Grammar:
             # Without a copy; a negative number becomes one that is out of range.
             emission_symbols=self.lexicon.symbols.view(np.uint32),
             emission_probabilities=self.lexicon.probabilities,
-            tag_of_symbol=np.array(
-                [self.tag_ids[s.labels[-1]] if s.preterminal else -1 for s in self.symbols],
-                dtype=np.int32,
-            ),
+            tag_of_symbol=tag_of_symbol,
             output_offsets=np.cumsum([0, *map(len, written)], dtype=np.uint32),
             output_labels=np.array(
                 [label_ids[node] for nodes in written for node in nodes], dtype=np.uint32

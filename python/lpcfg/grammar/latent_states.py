@@ -225,10 +225,10 @@ def refuse_unary_rules(rules: NDArray[np.integer], what: str = "latent states") 
 
     >>> refuse_unary_rules(np.array([[0, 1]]))
     Traceback (most recent call last):
-    lpcfg.errors.InputError: latent states cannot be combined with unary rules; let Transform \
-collapse unary chains
+    lpcfg.errors.InputError: transform: latent states cannot be combined with unary rules; let ...
     """
     if len(rules):
         raise InputError(
-            f"{what} cannot be combined with unary rules; let Transform collapse unary chains"
+            f"{what} cannot be combined with unary rules; let Transform collapse unary chains",
+            argument="transform",
         )

@@ -189,6 +189,8 @@ class Ensemble(BaseParser):
     ) -> Iterator[tuple[Parse, ...]]:
         r"""For each sentence the parses of the members, then the parse of the ensemble.
 
+        ``tags``, ``words``, ``candidates``, ``batch_size``: as for :meth:`analyze_many`.
+
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
         >>> ensemble = Ensemble([grammar, Parser(grammar)])
         >>> [len(parses) for parses in ensemble.analyze_with_members(words=[["it", "rained"]])]

@@ -23,10 +23,10 @@ from lpcfg.corpus.report import CorpusReport
 from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.common_parameters import N_JOBS, PROGRESS
-from lpcfg.estimators.constraints import Instance, Interval
-from lpcfg.estimators.parameters import parameter
 from lpcfg.formats.dependencies import Dependencies
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.parameters.constraints import Instance, Interval
+from lpcfg.parameters.parameterized import parameter
 from lpcfg.parsing.options import Pruning
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
@@ -162,7 +162,7 @@ def _records(folder: Path) -> Iterator[dict[str, Any]]:
     """The parses of a folder, in the order of the text."""
     parts = sorted((folder / "parts").glob("*.jsonl.gz"))
     if not (folder / "manifest.json").exists():
-        raise InputError("the text has not been parsed to its end; parse it again", argument=folder)
+        raise InputError("the text has not been parsed to its end; parse it again", path=folder)
     for part in parts:
         with gzip.open(part, "rt", encoding="utf-8") as lines:
             yield from (record for line in lines if (record := json.loads(line)) is not None)

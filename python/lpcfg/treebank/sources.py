@@ -136,7 +136,7 @@ def _stream_chunks(stream: BinaryIO, name: str) -> Iterator[bytes]:
     read = getattr(stream, "read1", stream.read)
     while chunk := read(_CHUNK):
         if not isinstance(chunk, bytes):
-            raise InputError(f"{name}: open the file in binary mode", argument="sources")
+            raise InputError("open the file in binary mode", argument="sources", path=name)
         yield chunk
 
 

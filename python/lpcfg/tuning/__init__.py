@@ -2,5 +2,14 @@
 
 from lpcfg.tuning.search import Tuning, tune
 from lpcfg.tuning.space import Choice, Range, SearchSpace
+from lpcfg.tuning.treebank_defaults import TreebankDefaults, choose_defaults
 
-__all__ = ["Choice", "Range", "SearchSpace", "Tuning", "tune"]
+__all__ = [
+    "Choice",
+    "Range",
+    "SearchSpace",
+    "TreebankDefaults",
+    "Tuning",
+    "choose_defaults",
+    "tune",
+]

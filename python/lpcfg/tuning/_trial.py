@@ -14,7 +14,7 @@ from lpcfg.parsing.parser import Parser
 from lpcfg.profiling import Profile
 from lpcfg.treebank.tree import Tree
 from lpcfg.treebank.treebank import Treebank
-from lpcfg.tuning._grammars import GrammarCache
+from lpcfg.tuning.grammars import GrammarCache
 from lpcfg.tuning.space import SearchSpace
 
 if TYPE_CHECKING:

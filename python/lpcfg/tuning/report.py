@@ -110,20 +110,24 @@ def _draw_history(study: Study, axis: Axes) -> None:
     axis.step(numbers, list(accumulate(scores, max)), where="post", label="best so far")
     # Bad trials at the start must not flatten all others.
     axis.set_ylim(bottom=max(min(scores), sorted(scores)[len(scores) // 10] - 1))
-    axis.set(xlabel="trial", ylabel="F1")
+    axis.set(xlabel="trial", ylabel="F1 (%)")
     axis.legend(loc="lower right")
 
 
 def _draw_bars(shares: dict[str, float], axis: Axes) -> None:
     names = list(shares)[::-1]
     axis.barh(names, [100 * shares[name] for name in names])
-    axis.set(xlabel="% of the variance of F1")
+    axis.set(xlabel="share of the variance of F1 (%)", ylabel="parameter")
 
 
 def _draw_trade_off(rows: Sequence[Row], axes: Sequence[Axes]) -> None:
     """F1 against speed and size, with a line through the trials that no other one beats in both."""
-    for axis, column, larger_is_better in zip(
-        axes, ("sentences / CPU s", "parameters"), (True, False), strict=True
+    for axis, column, label, larger_is_better in zip(
+        axes,
+        ("sentences / CPU s", "parameters"),
+        ("sentences per CPU second", "parameters of the model"),
+        (True, False),
+        strict=True,
     ):
         points = [(row[column], row["F1"]) for row in rows]
         axis.plot(*zip(*points, strict=True), "o", alpha=0.6)
@@ -132,7 +136,7 @@ def _draw_trade_off(rows: Sequence[Row], axes: Sequence[Axes]) -> None:
             if not best or point[1] > best[-1][1]:
                 best.append(point)
         axis.plot(*zip(*best, strict=True), "-", color="tab:orange")
-        axis.set(xlabel=column, ylabel="F1")
+        axis.set(xlabel=label, ylabel="F1 (%)")
         scores = sorted(score for _, score in points)
         axis.set_ylim(bottom=scores[len(scores) // 10] - 0.5)
         if not larger_is_better:

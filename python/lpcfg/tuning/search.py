@@ -14,7 +14,7 @@ import numpy as np
 
 from lpcfg._options import check_positive
 from lpcfg._threads import thread_count
-from lpcfg.errors import InputError
+from lpcfg.errors import InputError, MissingPackageError
 from lpcfg.estimators.base import Estimator
 from lpcfg.experiments.trials import Row, digest
 from lpcfg.jobs import Shared, run_jobs
@@ -130,7 +130,7 @@ def tune(
     if study.user_attrs.setdefault(_INPUTS, inputs) != inputs:
         raise InputError(
             "its trials are of another treebank, estimator or search space; name another folder",
-            argument=folder,
+            path=folder,
         )
     study.set_user_attr(_INPUTS, inputs)
     if not study.trials:
@@ -236,4 +236,4 @@ def _check_optuna() -> None:
     from importlib.util import find_spec
 
     if find_spec("optuna") is None:
-        raise InputError("tuning needs optuna: pip install lpcfg[tune]")
+        raise MissingPackageError("tuning", package="optuna", extra="tune")

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Self
 
 from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
-from lpcfg.estimators.constraints import Constraint, Interval, Options, Pair
-from lpcfg.estimators.parameters import Parameter
+from lpcfg.parameters.constraints import Constraint, Interval, Options, Pair
+from lpcfg.parameters.parameterized import Parameter
 
 if TYPE_CHECKING:
     from optuna import Trial
@@ -36,10 +36,13 @@ class Range:
 
     def __post_init__(self) -> None:
         if not self.low <= self.high:
-            raise InputError(f"a range goes from low to high, not from {self.low} to {self.high}")
+            raise InputError(f"must be at most high, {self.high}, not {self.low}", argument="low")
 
     def suggest(self, trial: Trial, name: str) -> float:
-        """The value that a trial of optuna takes; on a logarithmic scale if the range is wide."""
+        """The value that a trial of optuna takes for the parameter with this ``name``.
+
+        It is drawn on a logarithmic scale if the range is wide.
+        """
         log = self.low > 0 and self.high >= _LOGARITHMIC * self.low
         if isinstance(self.low, int) and isinstance(self.high, int):
             return trial.suggest_int(name, self.low, self.high, log=log)
@@ -69,7 +72,7 @@ class Choice:
     values: tuple[str | float, ...]
 
     def suggest(self, trial: Trial, name: str) -> str | float:
-        """The value that a trial of optuna takes."""
+        """The value that a trial of optuna takes for the parameter with this ``name``."""
         value = trial.suggest_categorical(name, self.values)
         assert value is not None  # it is one of the values
         return value

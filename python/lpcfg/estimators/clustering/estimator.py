@@ -16,11 +16,11 @@ from lpcfg.estimators.common_parameters import (
     STATES,
     WORD_SMOOTHING,
 )
-from lpcfg.estimators.constraints import Interval, Pair
 from lpcfg.estimators.features.projected_treebank import ProjectedTreebank, ProjectingEstimator
-from lpcfg.estimators.parameters import parameter, searched
 from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.latent_states import LatentStates
+from lpcfg.parameters.constraints import Interval, Pair
+from lpcfg.parameters.parameterized import parameter, searched
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
@@ -104,6 +104,8 @@ class ClusteringEstimator(ProjectingEstimator):
     def ranks(self, treebank: Treebank) -> NDArray[np.int64]:
         """The rank for symbols that may have several clusters.
 
+        ``treebank``: the training trees.
+
         >>> from lpcfg import Tree
         >>> ClusteringEstimator().ranks(Treebank.from_trees([Tree("NN", "rain")]))
         array([0])
@@ -114,6 +116,8 @@ class ClusteringEstimator(ProjectingEstimator):
         self, projected: ProjectedTreebank, generator: np.random.Generator
     ) -> LatentStates:
         """Cluster the nodes and count.
+
+        ``generator``: the source of random numbers for k-means.
 
         >>> from lpcfg import Tree
         >>> projected = ClusteringEstimator().project(Treebank.from_trees([Tree("NN", "rain")]))

@@ -20,9 +20,7 @@ from lpcfg.estimators.common_parameters import (
     PROGRESS,
     RANDOM_STATE,
 )
-from lpcfg.estimators.constraints import AnyOf, Instance, Interval, Options
 from lpcfg.estimators.crf.dependency_columns import DependencyColumns, dependency_columns
-from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.estimators.span_filter import training_emissions
 from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
@@ -31,6 +29,8 @@ from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import refuse_unary_rules
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.word_clusters import WordClusters, loaded_clusters
+from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options
+from lpcfg.parameters.parameterized import parameter
 from lpcfg.parsing.options import MEMORY, Pruning, checked_pruning
 from lpcfg.treebank.treebank import Treebank
 
@@ -166,7 +166,7 @@ class CRFEstimator(Estimator):
         metadata=parameter(
             AnyOf(Interval(float, 0, 1, "left"), Instance(Pruning, None)),
             "posterior thresholds below which the PCFG prunes the charts of training sentences, "
-            "as in a Parser; gold trees that are pruned away are not used for training",
+            "as in a Parser; the nodes of gold trees are never pruned",
             option=False,
         ),
     )

@@ -18,15 +18,15 @@ from lpcfg.estimators.common_parameters import (
     RANDOM_STATE,
     STATES,
 )
-from lpcfg.estimators.constraints import Function, Instance, Interval, Pair
 from lpcfg.estimators.em.latent_trees import LatentTrees
 from lpcfg.estimators.em.smoothing import SMOOTHING, Smoothing
 from lpcfg.estimators.em.state_parameters import StateMap, StateParameters, map_states
-from lpcfg.estimators.parameters import parameter, searched
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.parameters.constraints import Function, Instance, Interval, Pair
+from lpcfg.parameters.parameterized import parameter, searched
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
@@ -209,6 +209,9 @@ class EMEstimator(Estimator):
     ) -> StateParameters:
         """The parameters before the first iteration.
 
+        ``treebank``: the training trees. ``generator``: the source of the noise that makes states
+        differ.
+
         >>> from lpcfg import Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
         >>> trees = LatentTrees(bank, PCFGEstimator().fit(bank).grammar_)
@@ -224,6 +227,5 @@ class EMEstimator(Estimator):
             for count in states
         ]
         rules, symbols = trees.backbone.binary_rules, trees.lexical_rules.symbols
-        return break_symmetry(
-            map_states(trees.one_state(), maps, rules, symbols), self.symmetry_breaking, generator
-        )
+        start = map_states(trees.one_state(), maps, rules, symbols)
+        return trees.normalised(break_symmetry(start, self.symmetry_breaking, generator))

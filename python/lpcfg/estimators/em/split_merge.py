@@ -16,15 +16,15 @@ from lpcfg.estimators.common_parameters import (
     PROGRESS,
     RANDOM_STATE,
 )
-from lpcfg.estimators.constraints import Function, Interval
 from lpcfg.estimators.em.estimator import break_symmetry
 from lpcfg.estimators.em.latent_trees import LatentTrees
 from lpcfg.estimators.em.smoothing import SMOOTHING, Smoothing
 from lpcfg.estimators.em.state_parameters import StateMap, StateParameters, map_states
-from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.parameters.constraints import Function, Interval
+from lpcfg.parameters.parameterized import parameter
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
@@ -142,9 +142,8 @@ class SplitMergeEstimator(Estimator):
                 StateMap.split(states) if split else StateMap.same(states)
                 for states, split in zip(parameters.states.tolist(), splits, strict=True)
             ]
-            parameters = break_symmetry(
-                self._remap(trees, parameters, maps), self.symmetry_breaking, generator
-            )
+            split = self._remap(trees, parameters, maps)
+            parameters = trees.normalised(break_symmetry(split, self.symmetry_breaking, generator))
             parameters = self._run_em(trees, parameters, self.split_iterations)
             maps = _merging(parameters, trees.merge_losses(parameters), splits, self.merge_fraction)
             parameters = self._remap(trees, parameters, maps)

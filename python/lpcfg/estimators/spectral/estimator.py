@@ -15,17 +15,17 @@ from lpcfg.estimators.common_parameters import (
     STATES,
     WORD_SMOOTHING,
 )
-from lpcfg.estimators.constraints import Interval, Options, Pair
 from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.estimators.features.projected_treebank import (
     FEATURES,
     ProjectedTreebank,
     ProjectingEstimator,
 )
-from lpcfg.estimators.parameters import parameter, searched
 from lpcfg.estimators.spectral.decomposition import SpectralDecomposition
 from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.latent_states import LatentStates
+from lpcfg.parameters.constraints import Interval, Options, Pair
+from lpcfg.parameters.parameterized import parameter, searched
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["SpectralEstimator"]
@@ -111,6 +111,8 @@ class SpectralEstimator(ProjectingEstimator):
     def ranks(self, treebank: Treebank) -> NDArray[np.int64]:
         """The largest number of states minus one, because the first state is a constant.
 
+        ``treebank``: the training trees.
+
         >>> from lpcfg import Tree
         >>> SpectralEstimator().ranks(Treebank.from_trees([Tree("NN", "rain")]))
         array([0])
@@ -120,7 +122,10 @@ class SpectralEstimator(ProjectingEstimator):
     def latent_states(
         self, projected: ProjectedTreebank, generator: np.random.Generator
     ) -> LatentStates:
-        """The parameters over latent states; no random numbers are used here.
+        """The parameters over latent states.
+
+        ``projected``: the projections of the training trees.
+        ``generator``: not used; the decomposition has drawn its random numbers before.
 
         >>> from lpcfg import Tree
         >>> projected = SpectralEstimator().project(Treebank.from_trees([Tree("NN", "rain")]))

@@ -15,7 +15,7 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 from lpcfg.errors import InputError
-from lpcfg.estimators.constraints import Constraint
+from lpcfg.parameters.constraints import Constraint
 
 __all__ = ["Parameter", "Parameterized", "parameter", "recorded", "searched"]
 
@@ -63,7 +63,7 @@ def parameter(
     ``search``: the values that tuning tries unless it is told others; None to leave the parameter
     as it is.
 
-    >>> from lpcfg.estimators.constraints import Interval
+    >>> from lpcfg.parameters.constraints import Interval
     >>> from dataclasses import dataclass, field
     >>> declared = parameter(Interval(float, 0), "strength of the prior in tokens")
     >>> @dataclass(repr=False)
@@ -89,7 +89,7 @@ def parameter(
 def searched(declared: Mapping[str, Parameter], search: Constraint) -> Mapping[str, Parameter]:
     """A declaration that several estimators share, with the values that tuning tries.
 
-    >>> from lpcfg.estimators.constraints import Interval
+    >>> from lpcfg.parameters.constraints import Interval
     >>> shared = parameter(Interval(int, 1), "the number of states")
     >>> print(searched(shared, Interval(int, 2, 16))["parameter"].search)
     an integer from 2 to 16
@@ -144,6 +144,8 @@ class Parameterized:
 
     def invalid(self, name: str, problem: str) -> InputError:
         """The error for a parameter whose value cannot be used.
+
+        ``name``: the parameter. ``problem``: what is wrong with its value, without the name.
 
         >>> from lpcfg import PCFGEstimator
         >>> print(PCFGEstimator().invalid("lexicon", "is missing"))
@@ -231,6 +233,16 @@ class Parameterized:
                 record[name] = recorded(value)
         return record
 
+    def __sklearn_tags__(self) -> object:
+        """The tags that scikit-learn asks for: the input is trees, and there are no targets."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(two_d_array=False),
+        )
+
     def __repr__(self) -> str:
         return _short_repr(self)
 
@@ -240,7 +252,7 @@ def recorded(value: object) -> object:
 
     >>> from lpcfg import Noise
     >>> recorded(Noise("add", 0.1)), recorded((8, 8))
-    ({'kind': 'add', 'sigma': 0.1, 'seed': 0}, [8, 8])
+    ({'kind': 'add', 'sigma': 0.1, 'seed': 0, 'literal': False}, [8, 8])
     """
     if value is None or isinstance(value, (bool, str)):
         return value

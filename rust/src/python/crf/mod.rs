@@ -1,23 +1,26 @@
 //! Bindings of conditional random fields: models and training.
 
+mod trees;
+
 use std::sync::{Arc, Mutex};
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::arrays::{Runs, check_ids, check_shape, elements, offsets_in};
+use super::arrays::{Runs, check_shape, elements, offsets_in};
 use super::enter::{enter, lock};
 use super::errors::{ArgumentError, Failure, IntoPyErr};
 use super::grammar::PyGrammar;
-use super::parser::NO_TAG;
 use super::threads::Threads;
 use crate::crf::{
     CLUSTER_LEVELS, CrfModel, FeatureLabels, Loss, OLDEST_TEMPLATE_VERSION, Steps,
     TEMPLATE_VERSION, TokenAttributes, Trainer, Vocabulary, Weights,
 };
-use crate::decode::Node;
-use crate::grammar::{Grammar, SymbolId, Token};
 use crate::parser::{Combine, Decoder, GoldTree, Options, TrainingError, crf_examples};
+use trees::{Dependencies, TreesIn};
+
+/// The number of training trees whose attributes are in memory besides their examples.
+const TREES_AT_ONCE: usize = 1024;
 
 /// The weights of a conditional random field, with the vocabulary and the labels of its features.
 #[pyclass(name = "CRFModel", module = "lpcfg._core", frozen)]
@@ -208,12 +211,21 @@ impl PyCrfTrainer {
             let vocabulary = &trainer.model().vocabulary;
             let attributes: Vec<TokenAttributes> =
                 spellings.iter().map(|word| vocabulary.attributes(word)).collect();
-            let trees = trees.gold_trees(grammar, &attributes)?;
+            let bounds = trees.check(grammar, attributes.len())?;
             let model = trainer.model();
-            let added =
-                self.threads.install(|| crf_examples(model, grammar, trees, options, cancel))?;
-            trainer.add(added.examples);
-            Ok::<_, Failure>(added.too_large)
+            let (mut examples, mut too_large) = (Vec::new(), 0);
+            // A tree with the attributes of its words takes as much memory as its example.
+            for batch in bounds.chunks(TREES_AT_ONCE) {
+                let batch: Vec<GoldTree> =
+                    batch.iter().map(|bounds| trees.gold_tree(bounds, &attributes)).collect();
+                let added = self
+                    .threads
+                    .install(|| crf_examples(model, grammar, batch, options, cancel))?;
+                examples.extend(added.examples);
+                too_large += added.too_large;
+            }
+            trainer.add(examples);
+            Ok::<_, Failure>(too_large)
         })
     }
 
@@ -257,127 +269,6 @@ impl PyCrfTrainer {
             Ok::<_, Failure>(trainer.model().weights.values().to_vec())
         })?;
         Ok(weights.into_pyarray(py))
-    }
-}
-
-/// The columns of tokens and of nodes.
-struct TreesIn<'a> {
-    words: &'a [u32],
-    emissions: &'a [u32],
-    word_offsets: &'a [i64],
-    symbols: &'a [u32],
-    starts: &'a [i32],
-    ends: &'a [i32],
-    tree_offsets: &'a [i64],
-    /// The weight of each tree; 1 if there are none.
-    weights: Option<&'a [f64]>,
-    /// The given tags of tokens, if there are any.
-    tags: Option<&'a [u32]>,
-    dependencies: Option<Dependencies<'a>>,
-}
-
-/// The heads of tokens, and their relations to them by number.
-struct Dependencies<'a> {
-    heads: &'a [i32],
-    relations: &'a [u32],
-    names: &'a [String],
-}
-
-impl Dependencies<'_> {
-    /// A token with its dependency.
-    fn add(&self, token: usize, attributes: TokenAttributes) -> TokenAttributes {
-        match self.names[self.relations[token] as usize].as_str() {
-            "" => attributes,
-            relation => attributes.with_dependency(self.heads[token], relation),
-        }
-    }
-}
-
-impl TreesIn<'_> {
-    /// Check the columns and split them into trees.
-    fn gold_trees(
-        &self,
-        grammar: &Grammar,
-        attributes: &[TokenAttributes],
-    ) -> Result<Vec<GoldTree>, ArgumentError> {
-        let (tokens, nodes) = (self.words.len(), self.symbols.len());
-        for (name, found, expected) in [
-            ("emissions", self.emissions.len(), tokens),
-            ("starts", self.starts.len(), nodes),
-            ("ends", self.ends.len(), nodes),
-            ("tree_offsets", self.tree_offsets.len(), self.word_offsets.len()),
-        ] {
-            check_shape(name, &[found], &[expected])?;
-        }
-        check_ids("word_column", self.words, attributes.len())?;
-        check_ids("emissions", self.emissions, grammar.emissions().number_of_words())?;
-        check_ids("symbols", self.symbols, grammar.rules().number_of_symbols())?;
-        if let Some(tags) = self.tags {
-            check_shape("tags", &[tags.len()], &[tokens])?;
-            let given = tags.iter().filter(|&&tag| tag != NO_TAG);
-            check_ids("tags", given, grammar.emissions().number_of_tags())?;
-        }
-        if let Some(Dependencies { heads, relations, names }) = &self.dependencies {
-            check_shape("heads", &[heads.len()], &[tokens])?;
-            check_shape("relations", &[relations.len()], &[tokens])?;
-            check_ids("relations", relations.iter(), names.len())?;
-        }
-        if let Some(weights) = self.weights {
-            check_shape(
-                "tree_weights",
-                &[weights.len()],
-                &[self.tree_offsets.len().saturating_sub(1)],
-            )?;
-            if !weights.iter().all(|weight| (0.0..f64::INFINITY).contains(weight)) {
-                let message = "tree_weights must be finite and not negative".to_owned();
-                return Err(ArgumentError::new("tree_weights", message));
-            }
-        }
-        let words = offsets_in("word_offsets", self.word_offsets, tokens, Runs::NonEmpty)?;
-        let trees = offsets_in("tree_offsets", self.tree_offsets, nodes, Runs::NonEmpty)?;
-        let bounds = words.windows(2).zip(trees.windows(2));
-        bounds
-            .enumerate()
-            .map(|(number, (words, tree))| {
-                let words = words[0]..words[1];
-                let attributes = |token: usize| {
-                    let own = attributes[self.words[token] as usize];
-                    self.dependencies.as_ref().map_or(own, |found| found.add(token, own))
-                };
-                Ok(GoldTree {
-                    nodes: (tree[0]..tree[1])
-                        .map(|node| self.node(node, words.len()))
-                        .collect::<Result<_, _>>()?,
-                    tokens: words.clone().map(|token| self.token(token)).collect(),
-                    sentence: words.map(attributes).collect(),
-                    weight: self.weights.map_or(1.0, |weights| weights[number] as f32),
-                })
-            })
-            .collect()
-    }
-
-    /// A word, and its tag if that is given.
-    fn token(&self, token: usize) -> Token {
-        let word = self.emissions[token];
-        match self.tags.map_or(NO_TAG, |tags| tags[token]) {
-            NO_TAG => Token::Word(word),
-            tag => Token::Tagged { word, tag },
-        }
-    }
-
-    /// A node of a sentence with this number of words.
-    fn node(&self, node: usize, length: usize) -> Result<Node, ArgumentError> {
-        let (start, end) = (self.starts[node], self.ends[node]);
-        match (u32::try_from(start), u32::try_from(end)) {
-            (Ok(start), Ok(end)) if start < end && end as usize <= length => {
-                Ok(Node { symbol: SymbolId(self.symbols[node]), start, end })
-            }
-            _ => {
-                let message =
-                    format!("node {node} covers {start} to {end} in a sentence of {length} words");
-                Err(ArgumentError::new("ends", message))
-            }
-        }
     }
 }
 
