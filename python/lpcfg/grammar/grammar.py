@@ -292,6 +292,18 @@ class Grammar:
         return str(self.symbols[int(number[0])])
 
     def _index(self) -> _core.Grammar:
+        tag_of_symbol = np.array(
+            [self.tag_ids[s.labels[-1]] if s.preterminal else -1 for s in self.symbols],
+            dtype=np.int32,
+        )
+        emitting = self.lexicon.symbols
+        emitting = emitting[(emitting >= 0) & (emitting < len(self.symbols))]
+        wrong = emitting[tag_of_symbol[emitting] < 0]
+        if len(wrong):
+            # Words under a binarisation symbol would be missing from trees.
+            raise GrammarError(
+                f"the lexicon has words of symbol {self.symbols[wrong[0]]}, which is no preterminal"
+            )
         label_ids = {node: identity for identity, node in enumerate(self.node_labels)}
         written = [() if s.siblings is not None else _node_labels(s) for s in self.symbols]
         return _core.Grammar(
@@ -304,10 +316,7 @@ class Grammar:
             # Without a copy; a negative number becomes one that is out of range.
             emission_symbols=self.lexicon.symbols.view(np.uint32),
             emission_probabilities=self.lexicon.probabilities,
-            tag_of_symbol=np.array(
-                [self.tag_ids[s.labels[-1]] if s.preterminal else -1 for s in self.symbols],
-                dtype=np.int32,
-            ),
+            tag_of_symbol=tag_of_symbol,
             output_offsets=np.cumsum([0, *map(len, written)], dtype=np.uint32),
             output_labels=np.array(
                 [label_ids[node] for nodes in written for node in nodes], dtype=np.uint32

@@ -9,7 +9,7 @@ import numpy as np
 
 from lpcfg import _core
 from lpcfg._options import build_options
-from lpcfg.errors import InputError, ModelFileError
+from lpcfg.errors import ModelFileError
 from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io.formats import Arrays, Document, FolderFormat, Resources
@@ -61,9 +61,7 @@ def _read(file: ModelFile, document: Document, resources: Resources) -> Reranker
             path=file.path,
         )
     stored = document["options"]
-    recorded = {name for name, each in Reranker.parameters().items() if each.provenance}
-    if unknown := stored.keys() - recorded:
-        raise InputError(f"unknown options: {', '.join(sorted(unknown))}", argument="options")
+    Reranker.check_record(stored)
     # Estimators are only recorded: a loaded reranker has been fitted.
     stored.pop("estimators", None)
     stored["prune"] = build_options(Pruning, stored.get("prune", {}))
