@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,6 +20,7 @@ from lpcfg.parsing.options import Pruning
 from lpcfg.reranking._model import RerankerModel
 from lpcfg.reranking.candidates import SCORES
 from lpcfg.reranking.reranker import Reranker
+from lpcfg.treebank.head_rules import HeadRules
 
 __all__ = ["RERANKER_FORMAT"]
 
@@ -49,6 +51,7 @@ def _write(reranker: Reranker, folder: Path) -> tuple[Arrays, Document]:
         "parsers": names,
         "options": reranker.provenance_params(),
         "template_version": _core.reranker_template_version,
+        "heads": model.heads.to_json(),
     }
 
 
@@ -67,7 +70,9 @@ def _read(file: ModelFile, document: Document, resources: Resources) -> Reranker
     stored["prune"] = build_options(Pruning, stored.get("prune", {}))
     reranker = build_options(Reranker, stored).set_params(**resources)
     reranker.validate()
-    model = _read_model(file)
+    # Rerankers of earlier versions have the rules for English.
+    heads = HeadRules.from_json(document["heads"]) if "heads" in document else HeadRules()
+    model = replace(_read_model(file), heads=heads)
     grammars = _read_grammars(file, document["parsers"])
     reranker._use(grammars, [backbone_classes(group) for group in grammars])
     reranker.model_ = model
