@@ -106,8 +106,8 @@ cargo-test: lint-rust
 	$(CARGO) test $(MANIFEST) --locked --quiet
 
 pytest: $(DEVELOPER_TOOLS)
-	# A module is run by one process, so that its fixtures are made once.
-	$(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadscope
+	# A module is run by one process, so that its fixtures are made once. conftest.py orders them.
+	$(BIN)/python -m pytest --quiet --numprocesses=auto --dist=loadscope --no-loadscope-reorder
 
 # The state of a run is in SOAK_STATE. SOAK_ONLY=TARGET SOAK_CASE=NUMBER runs one case again.
 SOAK_MINUTES ?= 10
