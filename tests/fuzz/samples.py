@@ -27,6 +27,7 @@ _QUICK = {
     "em": {"states": (2, 2), "min_count": 1, "full_count": 5, "iterations": 3},
     "split-merge": {"cycles": 1, "split_iterations": 2, "merge_iterations": 1},
     "crf": {"epochs": 1, "bits": 10},
+    "neural": {"epochs": 1, "word_states": 8},
 }
 #: Pruning for which a span filter closes many spans.
 _CLOSING = Pruning(spans=0.9)

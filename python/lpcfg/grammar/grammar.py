@@ -16,6 +16,7 @@ from lpcfg.errors import GrammarError
 from lpcfg.grammar._flat_rules import flatten_rules
 from lpcfg.grammar.crf_weights import CRFWeights
 from lpcfg.grammar.latent_states import LatentStates
+from lpcfg.grammar.neural_weights import NeuralWeights
 from lpcfg.grammar.notation import read_rules
 from lpcfg.grammar.span_filter import SpanFilter
 from lpcfg.lexicon.lexicon import Lexicon, lexicon_from_entries
@@ -49,6 +50,7 @@ class Grammar:
     averaged.
     ``latent``: the parameters over latent states, for an L-PCFG.
     ``crf_weights``: the weights of span features, for a CRF.
+    ``neural_weights``: a neural network that parses in place of the rules, for a neural model.
     ``span_filter``: closes spans before the coarse pass.
     ``provenance``: where the grammar comes from: the estimator with its parameters, the treebank,
     its cleaning and its transform.
@@ -71,6 +73,7 @@ class Grammar:
     weights: NDArray[np.float64] | None = None
     latent: LatentStates | None = None
     crf_weights: CRFWeights | None = None
+    neural_weights: NeuralWeights | None = None
     span_filter: SpanFilter | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -138,6 +141,8 @@ class Grammar:
             text += f", up to {self.latent.states.max(initial=1)} states per symbol"
         if self.crf_weights is not None:
             text += f", {np.count_nonzero(self.crf_weights.weights)} feature weights"
+        if self.neural_weights is not None:
+            text += f", {len(self.neural_weights.values)} neural parameters"
         return f"<Grammar: {text}>"
 
     def _repr_html_(self) -> str:
@@ -164,6 +169,8 @@ class Grammar:
         details = "" if self.latent is None else f", {self.latent.size} latent parameters"
         if self.crf_weights is not None:
             details += f", {np.count_nonzero(self.crf_weights.weights)} feature weights"
+        if self.neural_weights is not None:
+            details += f", {len(self.neural_weights.values)} neural parameters"
         if (learnt_from := self.provenance.get("learnt_from")) is not None:
             details += f" trained on {learnt_from} of {self.provenance.get('trees')} trees"
         return (
@@ -214,6 +221,15 @@ class Grammar:
             if isinstance(value, Mapping):
                 value = ", ".join(f"{name} {setting}" for name, setting in value.items())
             yield f"{key}: {value}"
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether it models trees given sentences, from features of the words: a CRF or a network.
+
+        >>> Grammar.from_string("S -> 'go'").is_conditional
+        False
+        """
+        return self.crf_weights is not None or self.neural_weights is not None
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -318,6 +334,15 @@ class Grammar:
         True
         """
         return None if self.crf_weights is None else self.crf_weights.core(self.symbols)
+
+    @cached_property
+    def neural_core(self) -> _core.NeuralModel | None:
+        """The neural network ready for parsing, if there is one; its arrays are checked first.
+
+        >>> Grammar.from_string("S -> 'go'").neural_core is None
+        True
+        """
+        return None if self.neural_weights is None else self.neural_weights.core(self.node_labels)
 
 
 def _node_labels(symbol: Symbol) -> tuple[tuple[str, bool], ...]:

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from lpcfg import _core
 from lpcfg._batches import batches
 from lpcfg._options import check_positive
-from lpcfg._threads import thread_count
 from lpcfg.errors import InputError
 from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.grammar.backbone import check_same_backbone
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.parsing._build_core import build_core
 from lpcfg.parsing._sentences import Sentence, Tags, check_sentences, encode_sentences
 from lpcfg.parsing.base import BATCH, BaseParser, limited_batch
 from lpcfg.parsing.charts import ChartCache
@@ -154,18 +154,7 @@ class Parser(BaseParser):
         self.n_jobs = n_jobs
         self.charts = charts
         self.dependencies = loaded_dependencies(dependencies)
-        self._core = self._build_core()
-
-    def _build_core(self) -> _core.Parser:
-        first, *others = self.grammars
-        return _core.Parser(
-            first.core,
-            [grammar.core for grammar in others],
-            threads=thread_count(self.n_jobs),
-            crf=first.crf_core,
-            span_filter=None if first.span_filter is None else first.span_filter.core,
-            charts=None if self.charts is None else self.charts.core,
-        )
+        self._core = build_core(grammars, charts, n_jobs)
 
     @classmethod
     def load(
@@ -208,7 +197,7 @@ class Parser(BaseParser):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._core = self._build_core()
+        self._core = build_core(self.grammars, self.charts, self.n_jobs)
 
     def __repr__(self) -> str:
         kinds = Counter(grammar.provenance.get("estimator", "unknown") for grammar in self.grammars)
@@ -307,6 +296,18 @@ class Parser(BaseParser):
         profile = active_profile()
         with phase("lookup of words"):
             encoded = encode_sentences(self.grammar, sentences)
+        if isinstance(self._core, _core.NeuralParser):
+            assert encoded.spellings is not None
+            return self._core.analyze(
+                encoded.offsets,
+                encoded.spellings,
+                encoded.tags,
+                breaks=encoded.breaks,
+                decoder=self.decoder,
+                max_length=self.max_length or _NO_LIMIT,
+                memory=self.memory,
+                marginals=marginals,
+            )
         columns = self._core.analyze(
             encoded.offsets,
             encoded.words,
@@ -355,7 +356,7 @@ class Parser(BaseParser):
         tree_log_probabilities = _finite_or_none(columns["tree_log_probabilities"])
         statuses = columns["statuses"].tolist()
         log_probabilities = _finite_or_none(columns["log_probabilities"])
-        conditional = self.grammar.crf_weights is not None
+        conditional = self.grammar.is_conditional
         for row, (sentence, table) in enumerate(zip(sentences, tables, strict=False)):
             tokens = sentence.tokens
             first, last = tree_offsets[row], tree_offsets[row + 1]

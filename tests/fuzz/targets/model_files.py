@@ -70,7 +70,7 @@ def _use_grammar(draw, grammar, sentence):
     parser = lpcfg.Parser(grammar, memory=MEMORY, n_jobs=1)
     parses = parser.analyze_many(words=[sentence], candidates=2, marginals=True)
     check_printed([check_parse(*parses, sentence, candidates=2)])
-    if grammar.tags and grammar.crf_weights is None:
+    if grammar.tags and not grammar.is_conditional:
         tag = draw.choice(grammar.tags)
         check_parse(parser.analyze([tag, tag]), [tag, tag])
     if draw.random() < 0.05:
