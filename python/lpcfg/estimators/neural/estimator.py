@@ -90,6 +90,7 @@ class NeuralEstimator(Estimator):
         metadata=parameter(
             Interval(float, 0, closed="neither"),
             "the highest step size of Adam; it falls to 0 at the end of training",
+            search=Interval(float, 0.0003, 0.006),
         ),
     )
     batch_size: int = field(
@@ -132,6 +133,7 @@ class NeuralEstimator(Estimator):
             Interval(float, 0, 1, "left"),
             "the probability with which inputs and outputs of layers are set to 0 in training; the "
             "fewer trees, the more it helps",
+            search=Interval(float, 0, 0.6),
         ),
     )
     recurrent_dropout: float = field(
@@ -140,6 +142,7 @@ class NeuralEstimator(Estimator):
             Interval(float, 0, 1, "left"),
             "the probability with which what states hand on to the next word is set to 0 in "
             "training",
+            search=Interval(float, 0, 0.5),
         ),
     )
     word_dropout: float = field(
@@ -148,6 +151,7 @@ class NeuralEstimator(Estimator):
             Interval(float, 0),
             "a word that occurs n times is unknown in training with probability w / (w + n), where "
             "w is this number",
+            search=Interval(float, 0.1, 4),
         ),
     )
     tag_weight: float = field(
