@@ -97,7 +97,7 @@ class NeuralEstimator(Estimator):
         metadata=parameter(
             Interval(float, 0, closed="neither"),
             "the highest step size of Adam; it falls to 0 at the end of training",
-            search=Interval(float, 0.0005, 0.005),
+            search=Interval(float, 0.0003, 0.006),
         ),
     )
     batch_size: int = field(
@@ -141,7 +141,7 @@ class NeuralEstimator(Estimator):
             Interval(float, 0, 1, "left"),
             "the probability with which inputs and outputs of layers are set to 0 in training; the "
             "fewer trees, the more it helps",
-            search=Interval(float, 0.1, 0.5),
+            search=Interval(float, 0, 0.6),
         ),
     )
     recurrent_dropout: float = field(
@@ -150,7 +150,7 @@ class NeuralEstimator(Estimator):
             Interval(float, 0, 1, "left"),
             "the probability with which what states hand on to the next word is set to 0 in "
             "training",
-            search=Interval(float, 0.05, 0.4),
+            search=Interval(float, 0, 0.5),
         ),
     )
     word_dropout: float = field(
