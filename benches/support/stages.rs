@@ -61,13 +61,11 @@ impl Stages {
 
     /// Run the coarse pass again.
     pub fn run_coarse(&mut self, grammar: &CoarseGrammar) {
-        let spans = self.coarse.run(
-            grammar,
-            &self.classes,
-            None,
-            COARSE_THRESHOLD,
-            &Cancel::new(),
-        );
+        let cancel = Cancel::new();
+        self.coarse
+            .fill(grammar, &self.classes, None, &cancel)
+            .expect("nobody cancels");
+        let spans = self.coarse.prune(grammar, COARSE_THRESHOLD, &cancel);
         assert_eq!(spans, Ok(true), "the sentence is of the grammar's language");
     }
 

@@ -235,7 +235,9 @@ class CRFTrainer:
         tree_weights: npt.NDArray[np.float64] | None,
         coarse_threshold: float,
         threshold: float,
+        span_recall: float,
         memory: int,
+        span_filter: SpanFilter | None = None,
     ) -> int: ...
     def __len__(self) -> int: ...
     def run(

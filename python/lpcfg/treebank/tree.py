@@ -152,6 +152,8 @@ class Tree:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
             return NotImplemented
+        if self is other:
+            return True
         mine, theirs = [self], [other]
         while mine:
             one, two = mine.pop(), theirs.pop()

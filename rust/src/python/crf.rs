@@ -9,6 +9,7 @@ use super::arrays::{Runs, check_ids, check_shape, elements, offsets_in};
 use super::enter::{enter, lock};
 use super::errors::{ArgumentError, Failure, IntoPyErr};
 use super::grammar::PyGrammar;
+use super::span_filter::PySpanFilter;
 use super::threads::Threads;
 use crate::crf::{
     CLUSTER_LEVELS, CrfModel, FeatureLabels, Loss, OLDEST_TEMPLATE_VERSION, Steps,
@@ -136,7 +137,8 @@ impl PyCrfTrainer {
     /// each token's word among `spellings`; `emissions` has its id in the lexicon of the grammar.
     #[pyo3(signature = (
         grammar, *, spellings, word_column, emissions, word_offsets, symbols, starts, ends,
-        tree_offsets, tree_weights, coarse_threshold, threshold, memory
+        tree_offsets, tree_weights, coarse_threshold, threshold, span_recall, memory,
+        span_filter=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "one array each, all by name")]
     fn add(
@@ -154,7 +156,9 @@ impl PyCrfTrainer {
         tree_weights: Option<PyReadonlyArray1<'_, f64>>,
         coarse_threshold: f64,
         threshold: f64,
+        span_recall: f64,
         memory: usize,
+        span_filter: Option<&PySpanFilter>,
     ) -> PyResult<usize> {
         let trees = TreesIn {
             words: elements("word_column", &word_column)?,
@@ -170,11 +174,12 @@ impl PyCrfTrainer {
                 .transpose()?,
         };
         let grammar = &grammar.0;
+        let filter = span_filter.map(|filter| Arc::clone(&filter.0));
         let options = Options {
             decoder: Decoder::MaxF1,
             combine: Combine::Posteriors,
             coarse_threshold,
-            span_recall: 1.0,
+            span_recall,
             threshold,
             memory,
             candidates: 1,
@@ -190,8 +195,9 @@ impl PyCrfTrainer {
                 spellings.iter().map(|word| vocabulary.attributes(word)).collect();
             let trees = trees.gold_trees(grammar, &attributes)?;
             let model = trainer.model();
-            let added =
-                self.threads.install(|| crf_examples(model, grammar, trees, options, cancel))?;
+            let added = self
+                .threads
+                .install(|| crf_examples(model, grammar, filter, trees, options, cancel))?;
             trainer.add(added.examples);
             Ok::<_, Failure>(added.too_large)
         })
