@@ -9,20 +9,23 @@ MANIFEST := --manifest-path rust/Cargo.toml
 TOOLS := $(VENV)/.tools
 INSTALLED := $(VENV)/.installed
 DEVELOPER_TOOLS := $(VENV)/.developer_tools
+RELEASE_TOOLS := $(VENV)/.release_tools
 # Python files are used in place, so only what goes into the compiled module calls for a new build.
 SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock $(shell find rust/src -name '*.rs')
 
-.PHONY: help demo test lint lint-python lint-rust cargo-test pytest soak bench docs wheel clean
+.PHONY: help demo test lint lint-python lint-rust cargo-test pytest soak bench docs wheel sdist release-check clean
 .DELETE_ON_ERROR:
 
 help:
-	@echo "make demo   build, install into .venv, then train, parse, score and draw on embedded data"
+	@echo "make demo   build, install into .venv, then parse, train, score, draw and serve a page"
 	@echo "make test   the same set-up, then linters, cargo test and pytest"
 	@echo "make lint   ruff, import-linter, mypy, stubtest, cargo fmt, clippy"
 	@echo "make soak   fuzz for SOAK_MINUTES; goes on where the last run was"
 	@echo "make bench  criterion benches of the core, then training and parsing on real data if present"
 	@echo "make docs   the documentation site in site/"
-	@echo "make wheel  a release wheel in dist/"
+	@echo "make wheel  a release wheel in dist/, on Linux for glibc 2.17 or newer"
+	@echo "make sdist  a source distribution in dist/"
+	@echo "make release-check  make both, install each into a clean environment, and parse with it"
 	@echo "make clean  remove everything that these have made"
 
 # What is missing is said before anything is built. Rust's version is the one that the crate asks for.
@@ -52,8 +55,8 @@ $(TOOLS): pyproject.toml rust/Cargo.toml
 	@touch $@
 
 $(INSTALLED): $(SOURCES) $(TOOLS)
-	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 VIRTUAL_ENV=$(abspath $(VENV)) \
-		$(BIN)/maturin develop --release --locked --quiet
+	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_COMPILE=1 VIRTUAL_ENV=$(abspath $(VENV)) \
+		$(BIN)/maturin develop --release --locked --quiet --extras text,serve
 	@touch $@
 
 # What tests, linters and the documentation need, and `make demo` does not. Files are compiled when
@@ -114,8 +117,26 @@ bench: $(INSTALLED)
 docs: $(DEVELOPER_TOOLS)
 	$(BIN)/mkdocs build --quiet
 
-wheel: $(TOOLS)
-	$(BIN)/maturin build --release --locked --out dist
+# The C library of an old distribution comes with zig, which maturin runs as a module of Python.
+ifeq ($(shell uname -s),Linux)
+WHEEL_OPTIONS ?= --zig --compatibility manylinux2014
+endif
+
+$(RELEASE_TOOLS): $(TOOLS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check ziglang twine
+	@touch $@
+
+wheel: $(RELEASE_TOOLS)
+	rm -f dist/*.whl
+	PATH=$(abspath $(BIN)):$$PATH $(BIN)/maturin build --release --locked $(WHEEL_OPTIONS) --out dist
+
+sdist: $(RELEASE_TOOLS)
+	rm -f dist/*.tar.gz
+	$(BIN)/maturin sdist --out dist
+
+release-check: wheel sdist
+	$(BIN)/twine check --strict dist/*
+	PYTHON=$(PYTHON) .ci/release_check dist/*.whl dist/*.tar.gz
 
 clean:
 	rm -rf $(VENV) rust/target dist demo site .soak

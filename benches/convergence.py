@@ -54,7 +54,7 @@ def draw(found, path):
         axis.plot(SIZES, slope, "k:", linewidth=1, label="1 / sqrt(trees)")
         axis.set(title=kind, xscale="log", yscale="log", xlabel="trees in the sample")
         axis.grid(alpha=0.3)
-    axes[0].set_ylabel("distance from the truth")
+    axes[0].set_ylabel("distance from the true probabilities")
     axes[0].legend(loc="lower left")
     figure.savefig(path, metadata={"Date": None})
 

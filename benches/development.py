@@ -11,7 +11,16 @@ import time
 from functools import cache
 from pathlib import Path
 
-from lpcfg import Cleaning, Grammar, Parser, Scores, Transform, Treebank, evaluate_parser
+from lpcfg import (
+    ChartCache,
+    Cleaning,
+    Grammar,
+    Parser,
+    Scores,
+    Transform,
+    Treebank,
+    evaluate_parser,
+)
 from lpcfg.treebank.reader import read_forest
 
 SHARED = Path(os.environ.get("LPCFG_SHARED", Path(__file__).resolve().parents[2] / "shared"))
@@ -36,9 +45,11 @@ def gold():
     return [tree for tree in cleaned.trees() if tree is not None]
 
 
-def score(grammar: Grammar, decoder: str = "max-f1") -> tuple[Scores, float]:
+def score(
+    grammar: Grammar, decoder: str = "max-f1", charts: ChartCache | None = None
+) -> tuple[Scores, float]:
     """The scores of a grammar that parses from words, and sentences in a second of CPU time."""
-    parser = Parser(grammar, decoder=decoder, n_jobs=1)
+    parser = Parser(grammar, decoder=decoder, n_jobs=1, charts=charts)
     started = time.process_time()
     scores = evaluate_parser(parser, gold()).scores
     return scores, len(gold()) / (time.process_time() - started)

@@ -46,7 +46,7 @@ def theirs(implementation):
         hmm = CategoricalHMM(
             len(start[0]),
             n_iter=ITERATIONS,
-            tol=-np.inf,
+            tol=0,
             init_params="",
             implementation=implementation,
         )

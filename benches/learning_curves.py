@@ -48,9 +48,14 @@ def draw(log_likelihoods, rows, path):
         left.annotate(f"{cycle}", (end + 1, 1.0), xycoords=("data", "axes fraction"), va="top")
         end += len(values)
     left.set(title="log-likelihood of the training trees", xlabel="iteration of EM, by cycle")
-    left.set_ylabel("millions")
+    left.set_ylabel("log-likelihood (millions of nats)")
     right.plot(range(1, len(rows) + 1), [f1 for _, _, f1 in rows], "o-", color="C1")
-    right.set(title="F1 on the development part", xlabel="cycle", xticks=range(1, len(rows) + 1))
+    right.set(
+        title="F1 on the development part",
+        ylabel="F1 (%)",
+        xlabel="cycle",
+        xticks=range(1, len(rows) + 1),
+    )
     for axis in (left, right):
         axis.grid(alpha=0.3)
     figure.savefig(path, metadata={"Date": None})

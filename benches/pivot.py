@@ -66,7 +66,7 @@ def draw(found, path):
                 axis.plot(iterations, f1, "o-", color=color, label=name, markersize=4)
         axis.set(title=f"{states} states", xlabel="iterations of EM")
         axis.grid(alpha=0.3)
-    axes[0, 0].set_ylabel("F1 on the development part")
+    axes[0, 0].set_ylabel("F1 on the development part (%)")
     axes[0, 0].legend(loc="lower right")
     figure.savefig(path, metadata={"Date": None})
 

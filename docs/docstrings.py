@@ -10,7 +10,7 @@ from itertools import groupby
 
 import griffe
 
-from lpcfg.estimators.parameters import Parameterized
+from lpcfg.parameters.parameterized import Parameterized
 
 _ROLE = re.compile(r":(?:class|func|meth|mod|attr|data|exc):`~?([^`]+)`")
 

@@ -61,6 +61,9 @@ from . import (
 from . import (
     treebank as treebank,
 )
+from . import (
+    tuning as tuning,
+)
 from ._core import __version__ as __version__
 from .corpus.parse_corpus import parse_corpus as parse_corpus
 from .corpus.report import CorpusReport as CorpusReport
@@ -112,6 +115,8 @@ from .evaluation.scores import Scores as Scores
 from .evaluation.scores import evaluate as evaluate
 from .formats.conllu import ConlluSentence as ConlluSentence
 from .formats.conllu import read_conllu as read_conllu
+from .formats.dependencies import Dependencies as Dependencies
+from .formats.dependencies import DependencyTree as DependencyTree
 from .formats.tree_formats import format_tree as format_tree
 from .formats.tree_formats import read_formatted as read_formatted
 from .grammar.berkeley import import_berkeley as import_berkeley
@@ -162,3 +167,7 @@ from .treebank.symbol import Symbol as Symbol
 from .treebank.transform import Transform as Transform
 from .treebank.tree import Tree as Tree
 from .treebank.treebank import Treebank as Treebank
+from .tuning.search import Tuning as Tuning
+from .tuning.search import tune as tune
+from .tuning.space import Choice as Choice
+from .tuning.space import Range as Range

@@ -36,13 +36,16 @@ __all__ = [
     "crf_template_version",
     "crf_vocabulary",
     "decode_spans",
+    "hash_rows",
     "invert_table",
     "model_file_bytes",
     "nearest_mixtures",
+    "reranker_template_version",
     "span_filter_version",
     "span_marginals",
     "train_span_filter",
     "transform_forest",
+    "transform_table",
     "write_model_file",
 ]
 
@@ -153,6 +156,8 @@ class Parser:
         marginals: bool,
         times: bool,
         spellings: Sequence[str] | None = None,
+        heads: npt.NDArray[np.int32] | None = None,
+        relations: Sequence[str] | None = None,
     ) -> dict[str, npt.NDArray[Any]]: ...
 
 # Span filters
@@ -238,6 +243,10 @@ class CRFTrainer:
         span_recall: float,
         memory: int,
         span_filter: SpanFilter | None = None,
+        tags: npt.NDArray[np.uint32] | None = None,
+        heads: npt.NDArray[np.int32] | None = None,
+        relations: npt.NDArray[np.uint32] | None = None,
+        relation_names: Sequence[str] | None = None,
     ) -> int: ...
     def __len__(self) -> int: ...
     def run(
@@ -349,6 +358,13 @@ _TableColumns: TypeAlias = tuple[
     npt.NDArray[np.int32],
     npt.NDArray[np.int64],
 ]
+_InvertibleColumns: TypeAlias = tuple[
+    npt.NDArray[np.uint32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int32],
+    npt.NDArray[np.int64],
+]
 _SymbolParts: TypeAlias = tuple[Sequence[str], Sequence[str], Sequence[str] | None, bool]
 
 _Table: TypeAlias = tuple[
@@ -372,19 +388,20 @@ def clean_forest(forest: _ForestColumns, cleaning: Cleaning) -> _ForestColumns: 
 def transform_forest(
     forest: _ForestColumns, cleaning: Cleaning | None, transform: Transform
 ) -> _Table: ...
-def invert_table(
-    table: tuple[
-        npt.NDArray[np.uint32],
-        npt.NDArray[np.int32],
-        npt.NDArray[np.int32],
-        npt.NDArray[np.int32],
-        npt.NDArray[np.int64],
-    ],
+def transform_table(
+    table: _InvertibleColumns,
     symbols: Sequence[_SymbolParts],
     words: Sequence[str],
+    transform: Transform,
+) -> _Table: ...
+def invert_table(
+    table: _InvertibleColumns, symbols: Sequence[_SymbolParts], words: Sequence[str]
 ) -> _ForestColumns: ...
 
 # Features of candidate trees
+
+# The version of the feature templates of rerankers, which their files store.
+reranker_template_version: int
 
 def candidate_features(
     forest: _ForestColumns,
@@ -430,6 +447,7 @@ class LatentTrees:
 
 # Estimation
 
+def hash_rows(columns: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]: ...
 def nearest_mixtures(
     gram: npt.NDArray[np.float64], products: npt.NDArray[np.float64], threads: int
 ) -> npt.NDArray[np.float64]: ...

@@ -139,28 +139,45 @@ class NotAModelError(ModelFileError):
 
 
 class InputError(LpcfgError, ValueError):
-    """An argument cannot be used: an unknown tag, words and tags of different lengths.
+    """An argument, or a file that was given, cannot be used: an unknown tag, a damaged text.
 
-    ``argument``: the name of the argument, of an option of the command line, or of a file that the
-    command line was given. ``str`` puts it in front of a message that does not name it.
+    ``argument``: the name of the argument, or an option of the command line. ``str`` puts it in
+    front of a message that does not name it.
+    ``path``: the file or the folder that the message is about.
+    ``line``, ``column``: the position in the file, counted from 1; None for the whole file.
 
     >>> str(InputError("must be at least 1, not 0", argument="n_states"))
     'n_states: must be at least 1, not 0'
     >>> str(InputError("n_states must be at least 1, not 0", argument="n_states"))
     'n_states must be at least 1, not 0'
+    >>> str(InputError("unknown parameter 'DELETE'", path="new.prm", line=3))
+    "new.prm:3: unknown parameter 'DELETE'"
     """
 
-    def __init__(self, message: str = "", *, argument: str | PathLike[str] | None = None) -> None:
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        argument: str | None = None,
+        path: str | PathLike[str] | None = None,
+        line: int | None = None,
+        column: int | None = None,
+    ) -> None:
         super().__init__(message)
-        self.argument = None if argument is None else fspath(argument)
+        self.argument = argument
+        self.path = None if path is None else fspath(path)
+        self.line = line
+        self.column = column
 
     @property
     def place(self) -> str:
-        """The argument, unless the message names it.
+        """The file and the line, or the argument, unless the message names it.
 
         >>> InputError("there is no such folder", argument="--output").place
         '--output'
         """
+        if self.path is not None:
+            return _joined(self.path, self.line, self.column)
         name = self.argument or ""
         # Only at the start, or after a class: elsewhere the word may mean something else.
         is_name = name.isidentifier() or name.startswith("--")

@@ -79,6 +79,8 @@ class Profile:
     def phase(self, name: str) -> Iterator[None]:
         """Count what is done in a ``with`` statement for a phase.
 
+        ``name``: the name of the phase; phases of the same name are added up.
+
         >>> with Profile() as profile, profile.phase("adding"):
         ...     total = sum(range(1000))
         >>> list(profile.phases)
@@ -94,6 +96,8 @@ class Profile:
 
     def move(self, times: Mapping[str, float]) -> None:
         """Move CPU seconds from the current phase to others, for work that was measured elsewhere.
+
+        ``times``: by the name of a phase, the seconds to move there.
 
         >>> with Profile() as profile:
         ...     profile.move({"latent passes": 0.25})

@@ -1,6 +1,6 @@
 //! Every dynamic program against the enumeration of all derivations of short sentences.
 
-mod support;
+use crate::support;
 
 use std::collections::HashMap;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! Parsers that share pruned charts give the results that each of them gives alone.
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 

@@ -1,6 +1,6 @@
 //! Trees weighed by features, against the enumeration of all derivations and finite differences.
 
-mod support;
+use crate::support;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -118,8 +118,11 @@ impl Weighed {
 
     /// The chart with all items.
     fn chart(&self, nodes: &[Node]) -> GoldChart {
+        self.chart_with(nodes, options(Decoder::MaxF1))
+    }
+
+    fn chart_with(&self, nodes: &[Node], options: Options) -> GoldChart {
         let (mut workspace, cancel) = (Workspace::default(), Cancel::new());
-        let options = options(Decoder::MaxF1);
         self.parser()
             .gold_constrained(&self.tokens(), nodes, options, &mut workspace, &cancel)
             .unwrap()
@@ -128,8 +131,7 @@ impl Weighed {
 
     /// The chart with all items, and the pass over it.
     fn pass(&self, tree: &Derived) -> (GoldChart, CrfPass) {
-        let nodes: Vec<Node> = tree.nodes.iter().map(node).collect();
-        let gold = self.chart(&nodes);
+        let gold = self.chart(&nodes(tree));
         let cancel = Cancel::new();
         let mut pass = CrfPass::default();
         let grammar = self.case.grammar(false);
@@ -139,8 +141,13 @@ impl Weighed {
     }
 }
 
-fn node(&(symbol, start, end): &(u32, usize, usize)) -> Node {
-    Node { symbol: SymbolId(symbol), start: start as u32, end: end as u32 }
+fn nodes(tree: &Derived) -> Vec<Node> {
+    let node = |&(symbol, start, end): &(u32, usize, usize)| Node {
+        symbol: SymbolId(symbol),
+        start: start as u32,
+        end: end as u32,
+    };
+    tree.nodes.iter().map(node).collect()
 }
 
 fn options(decoder: Decoder) -> Options {
@@ -183,6 +190,17 @@ proptest! {
         for (node, item) in items(&gold.chart) {
             let expected = posteriors.get(&node).copied().unwrap_or(0.0);
             prop_assert!((pass.posterior(item) - expected).abs() < 1e-4);
+        }
+    }
+
+    #[test]
+    fn gold_trees_are_never_pruned(weighed in weighed(Loss::Crf), threshold in 0.01..0.99) {
+        let plain = options(Decoder::MaxF1);
+        let hard = Options { coarse_threshold: threshold, threshold, ..plain };
+        for tree in weighed.case.trees() {
+            let nodes = nodes(&tree);
+            let gold = weighed.chart_with(&nodes, hard);
+            prop_assert_eq!(gold.is_gold.iter().filter(|&&gold| gold).count(), nodes.len());
         }
     }
 
@@ -281,8 +299,8 @@ proptest! {
     ) {
         let trees = weighed.trees();
         prop_assume!(!trees.is_empty());
-        let gold = &trees[chosen % trees.len()].nodes;
-        let nodes: Vec<Node> = gold.iter().map(node).collect();
+        let tree = &trees[chosen % trees.len()];
+        let (gold, nodes) = (&tree.nodes, nodes(tree));
         let words = weighed.case.emissions.len();
         // All bracketings are alike to it, and it closes every span that is not in all of them.
         let weights = FilterWeights::zeros(4, 4);
@@ -315,7 +333,7 @@ proptest! {
                 let tree = GoldTree {
                     tokens: weighed.tokens(),
                     sentence: weighed.attributes(),
-                    nodes: trees[0].nodes.iter().map(node).collect(),
+                    nodes: nodes(&trees[0]),
                     weight: 1.0,
                 };
                 let cancel = Cancel::new();

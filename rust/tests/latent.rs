@@ -1,6 +1,6 @@
 //! The latent pass against the enumeration of all derivations, states summed out by hand.
 
-mod support;
+use crate::support;
 
 use std::collections::HashMap;
 use std::sync::Arc;

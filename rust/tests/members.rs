@@ -1,6 +1,6 @@
 //! Several grammars with one backbone against the enumeration of all derivations.
 
-mod support;
+use crate::support;
 
 use std::collections::HashMap;
 use std::sync::Arc;

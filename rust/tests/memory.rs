@@ -1,6 +1,6 @@
 //! The charts of a sentence stay within the memory they may take, and its trees stay trees.
 
-mod support;
+use crate::support;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;

@@ -138,3 +138,15 @@ fn cycles_are_found() {
     assert!(cycle(&circle).is_some());
     assert_eq!(named("use crate::chart::Cells;\n// crate::crf\nlet a = crate::em::b();").len(), 2);
 }
+
+#[test]
+fn all_integration_tests_are_run() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    let main = fs::read_to_string(folder.join("main.rs")).unwrap();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let declared = main.lines().any(|line| line == format!("mod {name};"));
+        assert!(declared || name == "main", "main.rs does not declare {name}");
+    }
+}

@@ -84,7 +84,7 @@ def test_running_text_becomes_conllu(run):
 def test_contradictions_are_refused(run):
     write("in.conllu", CONLLU)
     assert "parse them apart" in refused(run("parse", "-i", "in.conllu", "text.txt"))
-    assert "leave out --raw" in refused(run("parse", "--raw", "-i", "in.conllu"))
+    assert "--raw: CoNLL-U has sentences" in refused(run("parse", "--raw", "-i", "in.conllu"))
     corpus = ("parse", "--corpus", "text.txt", "-o", "out")
     assert "--to: cannot be used with" in refused(run(*corpus, "--to", "export"))
     assert "--from: cannot be used with" in refused(run(*corpus, "--from", "conllu"))

@@ -15,6 +15,7 @@ from lpcfg.cli import _presets as presets
 from lpcfg.cli.main import main
 from lpcfg.estimators.presets import Preset, PresetMember
 from lpcfg.estimators.registry import ESTIMATORS
+from lpcfg.tuning.treebank_defaults import TreebankDefaults
 from support.commands import TREES, WORDS, refused, write
 from support.grammars import embedded_grammar
 
@@ -303,6 +304,24 @@ def test_a_preset_trains_an_ensemble_and_goes_on_where_it_was(run, files, monkey
     assert "other trees or with other options" in message
 
 
+def test_a_preset_chooses_settings_once(run, files, monkeypatch):
+    small = Preset("two", (PresetMember("spectral", "right"), PresetMember("spectral", "left")))
+    monkeypatch.setattr(presets, "PRESETS", {"accurate": small})
+    chosen = TreebankDefaults(0, 0, 50, 2)
+    monkeypatch.setattr(presets, "choose_defaults", lambda *_, **__: chosen)
+    code, _, said = run("train", "gold.mrg", "-o", "many", "--preset", "accurate", "--search", "9")
+    assert code == 0
+    assert "chosen: vertical 0, horizontal 0, up to 50 word classes" in said
+    (files / "many" / "2-spectral-left.lpcfg").unlink()
+    monkeypatch.setattr(presets, "choose_defaults", None)  # what was chosen is stored
+    assert run("train", "gold.mrg", "-o", "many", "--preset", "accurate")[0] == 0
+    for name in ("1-spectral-right", "2-spectral-left"):
+        grammar = load(files / "many" / f"{name}.lpcfg")
+        assert (grammar.transform.vertical, grammar.transform.horizontal) == (0, 0)
+    message = refused(run("train", "gold.mrg", "-o", "one.lpcfg", "--search", "9"))
+    assert "--search: it does nothing without --preset" in message
+
+
 def test_the_fast_preset_writes_one_file(run, files):
     assert run("train", "gold.mrg", "-o", "fast.lpcfg", "--preset", "fast", "-q")[0] == 0
     assert load("fast.lpcfg").provenance["estimator"] == "spectral"
@@ -329,8 +348,29 @@ def test_unlabelled_text_is_parsed_once_and_learnt_from(run, files):
     code, _, said = run(*arguments)
     assert code == 0
     assert "5 sentences parsed" in said
-    assert load("student.lpcfg").provenance["trees"] == 3 * len(TREES) + 5
-    assert run(*arguments, "--gold-copies", "1")[0] == 0
-    assert load("student.lpcfg").provenance["trees"] == len(TREES) + 5
-    message = refused(run("train", "gold.mrg", "-o", "m", "--gold-copies", "2"))
-    assert message == "--gold-copies does nothing without --unlabelled"
+    assert load("student.lpcfg").provenance["weighted_trees"] == 3 * len(TREES) + 5
+    assert run(*arguments, "--gold-weight", "1")[0] == 0
+    assert load("student.lpcfg").provenance["weighted_trees"] == len(TREES) + 5
+    message = refused(run("train", "gold.mrg", "-o", "m", "--gold-weight", "2"))
+    assert message == "--gold-weight does nothing without --unlabelled"
+
+
+def test_dependencies_of_trees_of_text_and_of_sentences(run, files):
+    rows = "\n\n".join(
+        "\n".join(
+            f"{word}\t{tag}\t0\troot" for word, tag in zip(tree.words(), tree.tags(), strict=True)
+        )
+        for tree in TREES
+    )
+    write("known.conll", f"{rows}\n")
+    arguments = ("train", "gold.mrg", "-o", "teacher.lpcfg", "--estimator", "crf", "--bits", "12")
+    assert run(*arguments, "--dependencies", "known.conll", "-q")[0] == 0
+    teacher = load("teacher.lpcfg")
+    assert teacher.crf_weights.dependencies
+    assert run("eval", "teacher.lpcfg", "gold.mrg", "--dependencies", "known.conll")[0] == 0
+    arguments = ("train", "gold.mrg", "-o", "student.lpcfg", "--estimator", "pcfg", "--unlabelled")
+    arguments = (*arguments, "text.txt", "--teacher", "teacher.lpcfg")
+    assert run(*arguments, "--teacher-dependencies", "known.conll", "-q")[0] == 0
+    write("bad.conll", "one two three\n")
+    message = refused(run("eval", "teacher.lpcfg", "gold.mrg", "--dependencies", "bad.conll"))
+    assert "bad.conll:1: expected 4 columns" in message

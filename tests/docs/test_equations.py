@@ -6,8 +6,9 @@ import pytest
 
 REPOSITORY = Path(__file__).parents[2]
 TEXT = (REPOSITORY / "docs" / "equations.md").read_text(encoding="utf-8")
-PYTHON = sorted(set(re.findall(r"`(lpcfg\.[\w.]+)`", TEXT)))
-RUST = sorted(set(re.findall(r"`(rust/src/[\w/]+\.rs)(?:::(\w+))?`", TEXT)))
+METHODS = (REPOSITORY / "docs" / "methods.md").read_text(encoding="utf-8")
+PYTHON = sorted(set(re.findall(r"`(lpcfg\.[\w.]+)`", TEXT + METHODS)))
+RUST = sorted(set(re.findall(r"`(rust/src/[\w/]+\.rs)(?:::(\w+))?`", TEXT + METHODS)))
 
 
 def test_all_places_are_found_in_the_page():
@@ -18,6 +19,14 @@ def test_all_places_are_found_in_the_page():
     named = [line for line in rows if "`lpcfg." in line or "`rust/" in line]
     headers = [line for line in rows if line.endswith("| where |")]
     assert len(rows) == len(named) + len(headers)
+
+
+def test_every_method_has_a_formula_and_its_code():
+    _, *sections = re.split(r"^## ", METHODS, flags=re.MULTILINE)
+    assert len(sections) > 8
+    for section in sections:
+        assert "$" in section, section.splitlines()[0]
+        assert "`lpcfg." in section or "`rust/" in section, section.splitlines()[0]
 
 
 @pytest.mark.parametrize("name", PYTHON)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 REPOSITORY = Path(__file__).parents[2]
-PAGES = ("CONTRIBUTING.md", "docs/architecture.md")
+PAGES = ("CONTRIBUTING.md", "docs/architecture.md", "docs/reproduction.md")
 FOLDERS = ("python/", "rust/", "tests/", "benches/", "docs/")
 
 
@@ -29,3 +29,8 @@ def test_the_page_on_the_architecture_lists_all_packages():
     python = {path.parent.name for path in (REPOSITORY / "python/lpcfg").glob("*/__init__.py")}
     rust = {path.parent.name for path in (REPOSITORY / "rust/src").glob("*/mod.rs")}
     assert {name for name in python | rust if f"`{name}/`" not in text} == set()
+
+
+def test_the_page_on_reproduction_lists_all_benches():
+    benches = {f"benches/{path.name}" for path in (REPOSITORY / "benches").glob("*.*")}
+    assert benches - set(named_paths("docs/reproduction.md")) == set()

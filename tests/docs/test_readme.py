@@ -3,6 +3,7 @@
 import doctest
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -13,20 +14,16 @@ from lpcfg import PCFGEstimator, embedded_trees, save
 
 REPOSITORY = Path(__file__).parents[2]
 TEXTS = [REPOSITORY / "README.md", *sorted((REPOSITORY / "docs").rglob("*.md"))]
-TUTORIALS = [text for text in TEXTS if text.parent.name == "tutorials"]
+#: Pages whose commands are run.
+PAGES = [text for text in TEXTS if text.parent.name in ("tutorials", "how_to")]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.DOTALL | re.MULTILINE)
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 DOCTEST_OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 
-def blocks(text, language):
-    return [body for kind, body in BLOCK.findall(text.read_text("utf-8")) if kind == language]
-
-
-def commands(text):
-    """The lpcfg commands of a text, each with the part of the pipe before it."""
-    lines = [line for body in blocks(text, "sh") for line in body.splitlines()]
-    return [line for line in lines if re.search(r"(^|\| )lpcfg ", line)]
+def command_lines(body):
+    """The lpcfg commands of a block, each with the part of the pipe before it."""
+    return [line for line in body.splitlines() if re.search(r"(^|\| )lpcfg ", line)]
 
 
 @pytest.fixture(scope="module")
@@ -42,43 +39,72 @@ def folder(tmp_path_factory):
     return folder
 
 
+def test_commands_are_found():
+    blocks = BLOCK.findall(TEXTS[0].read_text("utf-8"))
+    listed = [line for language, body in blocks if language == "sh" for line in command_lines(body)]
+    assert {re.search(r"lpcfg (\w+)", line)[1] for line in listed} >= {
+        "train",
+        "parse",
+        "eval",
+        "serve",
+    }
+
+
+def check_server(command, folder):
+    """Start a server, and stop it when it has printed its address."""
+    if "--port" not in command:
+        command = re.sub(r"( #.*)?$", " --port 0", command, count=1)
+    server = subprocess.Popen(
+        shlex.split(command, comments=True), cwd=folder, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert "http://127.0.0.1:" in server.stderr.readline()
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+def run_command(line, folder):
+    command = re.sub(r"(^|\| )lpcfg ", rf"\1{sys.executable} -m lpcfg ", line)
+    if line.startswith("lpcfg serve"):
+        check_server(command, folder)
+        return
+    done = subprocess.run(
+        command, shell=True, cwd=folder, capture_output=True, text=True, env=os.environ
+    )
+    assert done.returncode == 0, f"{line}\n{done.stderr}"
+    assert done.stdout or re.search(r" (-o|--svg|>) ", line), f"{line} printed nothing"
+
+
+def run_python(body, names, page):
+    if ">>>" not in body:
+        exec(compile(body, page, "exec"), names)
+        return
+    case = doctest.DocTestParser().get_doctest(body, names, page, page, 0)
+    runner = doctest.DocTestRunner(optionflags=DOCTEST_OPTIONS)
+    said = []
+    runner.run(case, out=said.append, clear_globs=False)
+    names |= case.globs
+    assert runner.failures == 0, "".join(said)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.name)
-def test_python_snippets_run_and_print_what_they_say(text, folder, monkeypatch):
+def test_page_works_from_top_to_bottom(text, folder, monkeypatch):
+    """Its commands run, and its Python snippets print what they say."""
     monkeypatch.chdir(folder)
     names = {}
-    for body in blocks(text, "python"):
-        if ">>>" not in body:
-            exec(compile(body, text.name, "exec"), names)
-            continue
-        case = doctest.DocTestParser().get_doctest(body, names, text.name, text.name, 0)
-        runner = doctest.DocTestRunner(optionflags=DOCTEST_OPTIONS)
-        said = []
-        runner.run(case, out=said.append, clear_globs=False)
-        names |= case.globs
-        assert runner.failures == 0, "".join(said)
+    for language, body in BLOCK.findall(text.read_text("utf-8")):
+        if language == "python":
+            run_python(body, names, text.name)
+        elif language == "sh" and text in (TEXTS[0], *PAGES):
+            for line in command_lines(body):
+                run_command(line, folder)
 
 
-def test_commands_are_found():
-    listed = commands(TEXTS[0])
-    assert {re.search(r"lpcfg (\w+)", line)[1] for line in listed} >= {"train", "parse", "eval"}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("text", [TEXTS[0], *TUTORIALS], ids=lambda text: text.name)
-def test_commands_run(text, folder):
-    listed = commands(text)
-    program = f"{sys.executable} -m lpcfg"
-    for line in listed:
-        command = re.sub(r"(^|\| )lpcfg ", rf"\1{program} ", line)
-        done = subprocess.run(
-            command, shell=True, cwd=folder, capture_output=True, text=True, env=os.environ
-        )
-        assert done.returncode == 0, f"{line}\n{done.stderr}"
-        assert done.stdout or " -o " in line or " --svg " in line, f"{line} printed nothing"
-
-
-@pytest.mark.parametrize("target", ["demo", "test", "bench", "docs", "wheel", "lint"])
+@pytest.mark.parametrize(
+    "target", ["demo", "test", "bench", "docs", "wheel", "sdist", "release-check", "lint"]
+)
 def test_targets_that_texts_name_are_in_the_makefile(target):
     assert re.search(rf"^{target}:", (REPOSITORY / "Makefile").read_text("utf-8"), re.MULTILINE)
 

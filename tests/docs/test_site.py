@@ -44,6 +44,9 @@ def test_site_is_built_without_warnings(tmp_path):
             assert f"usage: lpcfg {name}" in commands
     estimators = (tmp_path / "reference" / "estimators" / "index.html").read_text("utf-8")
     assert lpcfg.SpectralEstimator.parameters()["ridge"].help.split(";")[0] in estimators
+    methods = (tmp_path / "methods" / "index.html").read_text("utf-8")
+    assert methods.count('<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">') > 15
+    assert "$" not in re.sub(r"<(script|style|code).*?</\1>", "", methods, flags=re.DOTALL)
     # Nothing is loaded from another host.
     for page in tmp_path.rglob("*.html"):
         assert not re.search(r'<(script|link|img)[^>]+(src|href)="https?:', page.read_text("utf-8"))

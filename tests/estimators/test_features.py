@@ -15,6 +15,7 @@ from lpcfg.estimators.features.feature_sets import (
     OUTSIDE_GROUPS,
     FeatureSet,
 )
+from lpcfg.estimators.features.node_features import NodeFeatures
 from lpcfg.treebank.head_rules import HeadRules
 
 RULES = HeadRules()
@@ -154,6 +155,11 @@ PINNED_SETS = {
             "widths",
         ],
     },
+    "four": {
+        "inside": ["word", "rule", "left-child", "right-child", "length"],
+        "outside": ["parent", "grandparent", "parent-rule", "grandparent-rule"],
+        "scaled": False,
+    },
 }
 PINNED_GROUPS = {
     "word": "7316fb093a6a",
@@ -165,6 +171,7 @@ PINNED_GROUPS = {
     "head-tag": "cb5a347e8977",
     "length": "08a121003461",
     "parent-rule": "452d2cb0fac2",
+    "grandparent-rule": "a86fa024b8db",
     "grandparent-rules": "68dd28e0a820",
     "great-grandparent-rules": "a80b5ddbe408",
     "parent": "36894095d60b",
@@ -177,6 +184,13 @@ PINNED_GROUPS = {
 @pytest.mark.parametrize("name", PINNED_SETS)
 def test_named_sets_keep_their_groups(name):
     assert FeatureSet.named(name).provenance == {"set": name, **PINNED_SETS[name]}
+
+
+def test_features_that_are_not_scaled_are_one_or_zero():
+    bank = Treebank.from_trees(TREES[:20])
+    features = NodeFeatures.build(bank, "four", kappa=3.0)
+    assert all(np.all(matrix.values == 1) for matrix in features)
+    assert [matrix.columns.shape[1] for matrix in features] == [5, 4]
 
 
 def test_every_named_set_is_pinned():

@@ -30,9 +30,9 @@ from lpcfg import (
     Treebank,
     make_estimator,
 )
-from lpcfg.estimators.constraints import Instance, Interval, Options, Pair, Several
 from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.estimators.registry import DEFAULT_ESTIMATOR, ESTIMATORS, estimator_class
+from lpcfg.treebank.head_rules import HeadRules
 
 TREES = lpcfg.embedded_trees()
 TRAIN, TEST = TREES[:300], TREES[300:]
@@ -53,7 +53,7 @@ OTHER = {
     "lexicon": LexiconOptions(rare=3),
     "features": FeatureSet(inside=("word",), outside=("parent",)),
     "noise": Noise("add", 0.1),
-    "head_rules": replace(SpectralEstimator().head_rules, default="right"),
+    "head_rules": HeadRules(default="right"),
     "smoothing": lpcfg.Smoothing(words=1.0),
     "loss": "independent",
     "prune": None,
@@ -61,6 +61,7 @@ OTHER = {
     "start": PCFGEstimator().fit(TRAIN).grammar_,
     "monitor": lambda grammar: 0.0,
     "word_clusters": lpcfg.WordClusters((1, 1, 1), dimensions=1, min_count=1).fit([["a", "b"]]),
+    "dependencies": lpcfg.Dependencies([]),
 }
 
 
@@ -286,42 +287,6 @@ def test_importing_estimators_does_not_import_scikit_learn():
         "sys.exit('sklearn' in sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
-
-
-@pytest.mark.parametrize(
-    ("constraint", "allowed", "refused"),
-    [
-        (Interval(int, 1), [1, np.int64(5)], [0, 1.0, True, "1", None, 10**10]),
-        (Interval(float, 0), [0, 0.5, np.float32(2)], [-1, float("nan"), float("inf"), "1", False]),
-        (Interval(float, 0, 1), [0, 1], [1.1]),
-        (Interval(float, 0, 1, "left"), [0, 0.99], [1]),
-        (Interval(float, 0, closed="neither"), [1e-9], [0]),
-        (Options("a", "b"), ["a"], ["c", None, 1]),
-        (Pair(Interval(int, 1)), [(1, 2), [3, 4]], [1, (1,), (1, 2, 3), (0, 1)]),
-        (Several(Options("a", "b"), at_least=1), [["a"], ("a", "b")], [[], ["a", "a"], "a", ["c"]]),
-        (Instance(Noise, None), [None, Noise("add", 0.1)], ["add"]),
-    ],
-    ids=str,
-)
-def test_constraints(constraint, allowed, refused):
-    assert all(constraint.allows(value) for value in allowed)
-    assert not any(constraint.allows(value) for value in refused)
-
-
-@pytest.mark.parametrize(
-    ("constraint", "text"),
-    [
-        (Interval(int, 1), "1.5"),
-        (Interval(float, 0), "-1"),
-        (Options("a", "b"), "c"),
-        (Pair(Interval(int, 1)), "1,0"),
-        (Several(Interval(float, 0)), "1,1"),
-    ],
-    ids=str,
-)
-def test_constraints_refuse_text(constraint, text):
-    with pytest.raises(InputError, match=r"^expected "):
-        constraint.parse(text)
 
 
 def test_a_grammar_among_the_parameters_is_shown_in_short():

@@ -233,7 +233,7 @@ def test_plots_have_a_line_for_each_group(tmp_path):
     path = tmp_path / "plot.svg"
     draw_rows(rows, path, across="trees", up=("F1", "time"), logarithmic=("trees", "F1"))
     text = path.read_text()
-    for name in ("pcfg", "spectral", "trees", "F1", "time"):
+    for name in ("pcfg", "spectral", "training trees", "F1 (%)", "time"):
         assert f">{name}<" in text
     first = path.read_bytes()
     draw_rows(rows, path, across="trees", up=("F1", "time"), logarithmic=("trees", "F1"))

@@ -76,6 +76,9 @@ class Child:
         try:
             signal.signal(signal.SIGINT, signal.default_int_handler)
             signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            # An interrupt may come between opening a file and the block that closes it. Python
+            # closes it then, and shows a warning only to those who ask for it.
+            warnings.simplefilter("ignore", ResourceWarning)
             self._redirect()
             if full_disk is not None:
                 _mount_small_disk(self.folder / "out", full_disk)

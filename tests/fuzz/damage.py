@@ -152,13 +152,14 @@ class ModelBytes:
     @staticmethod
     def _edit_entry(draw, entries):
         name, other = draw.choices(list(entries), k=2)
-        change = draw.randrange(5)
+        # What an earlier change has made of an entry may not be one.
+        change = draw.randrange(5) if isinstance(entries[name], dict) else 0
         if change == 0:
             entries[name], entries[other] = entries[other], entries[name]
         elif change == 1:
             del entries[name]
         elif change == 2:
-            entries[name]["shape"] = draw.choices((*INTEGERS, *entries[name]["shape"]), k=2)
+            entries[name]["shape"] = draw.choices(INTEGERS, k=2)
         elif change == 3:
             entries[name]["dtype"] = draw.choice([*CODES, "BOOL", "BF16"])
         else:

@@ -17,8 +17,9 @@ from pathlib import Path
 from fuzz.cases import Finding, run_case
 from fuzz.state import Findings, Progress
 
-#: Seconds without a new case after which a worker hangs.
-HANGS = 300
+#: Seconds without a new case after which a worker hangs: many more than a case takes, because a run
+#: in the background of a busy machine may get a hundredth of a core.
+HANGS = 900
 #: Seconds for all targets once; then they start over.
 ROUND = 600
 #: Bytes that a worker may have; damaged models must not make it ask for more.

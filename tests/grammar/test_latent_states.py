@@ -237,3 +237,10 @@ def test_sizes_are_checked(backbone):
 def test_viterbi_needs_a_grammar_without_states(backbone):
     with pytest.raises(InputError, match="viterbi"):
         Parser(with_states(backbone, 2), decoder="viterbi")
+
+
+def test_infinities_that_cancel_are_refused_without_a_warning():
+    none = np.zeros(0, dtype=np.float32)
+    roots = np.array([np.inf, -np.inf], dtype=np.float32)
+    with pytest.raises(GrammarError, match="roots must be a flat array of finite numbers"):
+        LatentStates("linear", none, roots, *[none] * 7)

@@ -159,7 +159,7 @@ def test_folders_of_models(tmp_path):
     assert raised.value.path == str(tmp_path / "models" / "2.lpcfg")
     with pytest.raises(InputError, match="something already") as raised:
         save([grammar], tmp_path / "models")
-    assert raised.value.argument == str(tmp_path / "models")
+    assert raised.value.path == str(tmp_path / "models")
     with pytest.raises(InputError, match="a str cannot be saved"):
         save([grammar, "text"], tmp_path / "others")
     assert not (tmp_path / "others").exists()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from lpcfg.errors import ModelFileError
+from lpcfg.errors import InputError
 from lpcfg.lexicon.word_classes import (
     UNKNOWN,
     EnglishClasses,
@@ -61,7 +61,7 @@ def test_classes_survive_json(classes):
 
 @pytest.mark.parametrize("data", [{}, {"kind": "french"}, {"kind": "learnt", "names": [1]}])
 def test_damaged_classes_are_refused(data):
-    with pytest.raises(ModelFileError, match="word classes"):
+    with pytest.raises(InputError, match="word classes"):
         word_classes_from_dict(data)
 
 

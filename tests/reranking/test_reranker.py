@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
-from dataclasses import dataclass
 from pathlib import Path
+from typing import ClassVar
 
 import joblib
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import lpcfg
-from lpcfg import InputError, ModelFileError, Reranker, Tree, Treebank
+from lpcfg import InputError, ModelFileError, Reranker, Tree, Treebank, _core
 from lpcfg.cli.main import main
-from lpcfg.io.model_file import write_model_file
+from lpcfg.io.model_file import ModelFile, read_document, write_model_file
+from lpcfg.reranking._features import extract_features
 from lpcfg.reranking._model import RerankerSamples
 from lpcfg.reranking.candidates import SCORES, merge_candidates
 
@@ -75,22 +78,20 @@ def test_a_preference_is_learnt_from_the_words() -> None:
         assert proposed(words).trees[int(scores.argmax())] == right(words)
 
 
-@dataclass
-class Watcher:
+class Watcher(lpcfg.PCFGEstimator):
     """A PCFG estimator that remembers which trees it has seen."""
 
-    seen: list[list[Tree]]
+    seen: ClassVar[list[list[Tree]]] = []
 
-    def fit(self, treebank: Treebank) -> lpcfg.PCFGEstimator:
+    def estimate(self, treebank: Treebank) -> lpcfg.Grammar:
         self.seen.append(treebank.trees())
-        return lpcfg.PCFGEstimator().fit(treebank)
+        return super().estimate(treebank)
 
 
 def test_grammars_do_not_parse_the_trees_that_they_know() -> None:
     trees = TREES
-    watcher = Watcher([])
-    Reranker([watcher], folds=3, candidates=3, min_count=1).fit(Treebank.from_trees(trees))
-    everything, *folds = watcher.seen
+    Reranker([Watcher()], folds=3, candidates=3, min_count=1).fit(Treebank.from_trees(trees))
+    everything, *folds = Watcher.seen
     assert everything == trees
     left_out = [str(tree) for known in folds for tree in trees if tree not in known]
     assert sorted(left_out) == sorted({str(tree) for tree in trees})
@@ -197,7 +198,7 @@ def test_damaged_rerankers_are_refused(fitted: Reranker, tmp_path: Path) -> None
     model = fitted.model_
     names = [["1-1.lpcfg"], ["2-1.lpcfg"]]
     arrays = {"keys": model.keys, "weights": model.weights, "score_weights": model.score_weights}
-    document = {"kind": "reranker", "parsers": names, "options": {}}
+    document = {"kind": "reranker", "parsers": names, "options": {}, "template_version": 1}
     write_model_file(path, arrays, document)
     assert Reranker.load(tmp_path).model_.keys.tolist() == model.keys.tolist()
     for changes, message in [
@@ -213,6 +214,7 @@ def test_damaged_rerankers_are_refused(fitted: Reranker, tmp_path: Path) -> None
     for changed, message in [
         ({"kind": "grammar"}, "not a reranker"),
         ({"parsers": [["../1-1.lpcfg"], ["2-1.lpcfg"]]}, "names of files"),
+        ({"parsers": [["\0"], ["2-1.lpcfg"]]}, "names of files"),
         ({"parsers": []}, "names of files"),
         ({"options": {"wrong": 1}}, "wrong"),
         ({"options": {"memory": 1}}, "memory"),
@@ -277,3 +279,45 @@ def test_options_are_checked(options: dict[str, float], message: str) -> None:
     treebank = Treebank.from_trees(TREES)
     with pytest.raises(InputError, match=message):
         Reranker([lpcfg.PCFGEstimator()], **options).fit(treebank)  # type: ignore[arg-type]
+
+
+def test_a_reranker_needs_estimators() -> None:
+    with pytest.raises(InputError, match="estimators must not be empty") as caught:
+        Reranker().fit(TREES)
+    assert caught.value.argument == "estimators"
+
+
+def test_rerankers_follow_scikit_learn(fitted: Reranker) -> None:
+    reranker = Reranker([(lpcfg.PCFGEstimator(), lpcfg.EMEstimator())], folds=2)
+    assert repr(reranker) == "Reranker(estimators=[(PCFGEstimator(), EMEstimator())], folds=2)"
+    copied = clone(reranker)
+    assert copied == reranker
+    assert copied.estimators[0][0] is not reranker.estimators[0][0]
+    assert copied.set_params(candidates=3).get_params()["candidates"] == 3
+    with pytest.raises(InputError, match="folds must be an integer from 2"):
+        reranker.set_params(folds=1).fit(TREES)
+    f1 = lpcfg.evaluate_parser(fitted, TREES[:30]).scores.f1
+    assert fitted.score(TREES[:30]) == pytest.approx(f1 / 100)
+
+
+def test_files_record_all_parameters(fitted: Reranker, tmp_path: Path) -> None:
+    fitted.save(tmp_path / "reranker")
+    file = ModelFile(tmp_path / "reranker" / "reranker.lpcfg")
+    document = read_document(file, {})
+    assert document["options"] == json.loads(json.dumps(fitted.provenance_params()))
+    first = document["options"]["estimators"][0]
+    assert (first[0] if isinstance(first, list) else first)["estimator"] == "pcfg"
+    assert document["template_version"] == _core.reranker_template_version
+    arrays = {name: file.array(name).copy() for name in file.names()}
+    write_model_file(file.path, arrays, document | {"template_version": 0})
+    with pytest.raises(ModelFileError, match=r"version 0, .* train the reranker again"):
+        Reranker.load(tmp_path / "reranker")
+
+
+def test_features_belong_to_their_version() -> None:
+    flat = Tree.from_string("(S (NP (DT the) (NN dog)) (VBD saw) (NP (PRP him)) (. .))")
+    deep = Tree.from_string("(S (NP (DT the) (NN dog)) (VP (VBD saw) (NP (PRP him))) (. .))")
+    rows = extract_features([[flat, deep]])
+    digest = hashlib.sha256(rows.keys.tobytes() + rows.counts.tobytes()).hexdigest()
+    # If this fails, the features have changed: raise TEMPLATE_VERSION in rerank/templates.rs.
+    assert (_core.reranker_template_version, digest[:16]) == (1, "201f9972ae82cf1d")

@@ -41,13 +41,15 @@ def records(labelled):
         return [json.loads(line) for line in lines]
 
 
-def test_gold_trees_are_repeated_and_the_teachers_trees_follow(labelled):
+def test_gold_trees_have_their_weight_and_the_teachers_trees_follow(labelled):
     gold = Treebank.from_trees(TREES)
-    mixed = mixed_treebank(gold, labelled, gold_copies=2)
+    mixed = mixed_treebank(gold, labelled, gold_weight=2)
     trees = [str(tree) for tree in gold.trees()]
-    assert [str(tree) for tree in mixed.trees()] == [
-        *trees, *trees, *(record["tree"] for record in records(labelled)),
-    ]  # fmt: skip
+    found = records(labelled)
+    assert [str(tree) for tree in mixed.trees()] == [*trees, *(record["tree"] for record in found)]
+    assert mixed.weights.tolist() == [2.0] * len(trees) + [1.0] * len(found)
+    weighted = mixed_treebank(gold.weighted([0.5] * len(gold)), labelled, gold_weight=2)
+    assert set(weighted.weights.tolist()) == {1.0}
     assert (mixed.transform, mixed.cleaning) == (gold.transform, gold.cleaning)
 
 
@@ -55,7 +57,7 @@ def test_trees_below_the_confidence_are_left_out(labelled):
     gold = Treebank.from_trees(TREES)
     found = sorted(confidence(record) for record in records(labelled))
     middle = found[len(found) // 2]
-    mixed = mixed_treebank(gold, labelled, gold_copies=1, min_confidence=middle)
+    mixed = mixed_treebank(gold, labelled, min_confidence=middle)
     assert len(mixed) == len(gold) + sum(value >= middle for value in found)
     assert sum(value < middle for value in found) > 0
 
@@ -95,6 +97,6 @@ def test_text_that_was_not_parsed_to_its_end_is_refused(labelled):
         mixed_treebank(Treebank.from_trees(TREES), labelled)
 
 
-def test_gold_copies_must_be_positive(labelled):
-    with pytest.raises(InputError, match="gold_copies: must be at least 1"):
-        mixed_treebank(Treebank.from_trees(TREES), labelled, gold_copies=0)
+def test_the_weight_of_gold_trees_must_be_positive(labelled):
+    with pytest.raises(InputError, match="gold_weight: must be a positive number, not 0"):
+        mixed_treebank(Treebank.from_trees(TREES), labelled, gold_weight=0)

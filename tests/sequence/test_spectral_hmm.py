@@ -111,7 +111,7 @@ def test_customs_and_mistakes():
     assert clone(SpectralHMM(n_states=7)).n_states == 7
     with pytest.raises(NotFittedError):
         SpectralHMM().score([["a"]])
-    with pytest.raises(InputError, match="n_states: must be an integer from 1"):
+    with pytest.raises(InputError, match="SpectralHMM: n_states must be an integer from 1"):
         SpectralHMM(n_states=0).fit([["a"] * 3])
     with pytest.raises(InputError, match="no sequence has three symbols"):
         SpectralHMM().fit([["a", "b"], ["c"]])

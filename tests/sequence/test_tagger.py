@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
 
 from lpcfg import (
     Grammar,
     InputError,
+    LexiconOptions,
     ModelFileError,
     Parser,
     PCFGEstimator,
@@ -118,7 +121,7 @@ def test_no_sentences(tagger, sentence, message):
 
 
 def test_smoothing_must_be_positive(treebank):
-    with pytest.raises(InputError, match="bigram_smoothing must be above 0"):
+    with pytest.raises(InputError, match="Tagger: bigram_smoothing must be a number above 0"):
         Tagger(bigram_smoothing=0).fit(treebank)
 
 
@@ -159,6 +162,31 @@ def test_what_is_saved_is_loaded(tagger, treebank, tmp_path):
     assert path.read_bytes() == again.read_bytes()
 
 
+def test_parameters_are_saved_with_the_treebank(treebank, tmp_path):
+    path = tmp_path / "tags.lpcfg"
+    tagger = Tagger(bigram_smoothing=3, lexicon=LexiconOptions(rare=3)).fit(treebank)
+    tagger.save(path)
+    loaded = Tagger.load(path)
+    assert loaded.get_params() == tagger.get_params()
+    assert loaded.provenance_ == tagger.provenance_
+    assert loaded.provenance_["lexicon"]["rare"] == 3
+    assert loaded.provenance_["treebank"] == treebank.digest
+
+
+def test_taggers_follow_scikit_learn():
+    trees = embedded_trees()
+    tagger = Tagger(trigram_smoothing=50.0)
+    assert repr(tagger) == "Tagger(trigram_smoothing=50.0)"
+    assert clone(tagger).set_params(lexicon__rare=3) == tagger.with_params(lexicon__rare=3)
+    with pytest.raises(InputError, match="Tagger has no parameter 'smoothing'"):
+        tagger.set_params(smoothing=1)
+    search = GridSearchCV(tagger, {"bigram_smoothing": [1.0, 20.0]}, cv=2).fit(trees)
+    assert 0.8 < search.best_score_ < 1
+    fitted = tagger.fit(trees[:300])
+    accuracy = evaluate_tagger(fitted, Treebank.from_trees(trees[300:])).accuracy
+    assert fitted.score(trees[300:]) == pytest.approx(accuracy / 100)
+
+
 def test_other_models_are_no_taggers(treebank, tmp_path):
     save(PCFGEstimator().fit(treebank).grammar_, tmp_path / "grammar.lpcfg")
     with pytest.raises(ModelFileError, match="holds a grammar, not a tagger"):
@@ -194,9 +222,10 @@ def test_damaged_smoothing_is_refused(tagger, tmp_path):
     tagger.save(path)
     file = ModelFile(path)
     arrays = {name: file.array(name).copy() for name in file.names()}
-    document = read_document(file, {}) | {"bigram_smoothing": -5.0, "trigram_smoothing": 0.0}
+    document = read_document(file, {})
+    document["provenance"]["bigram_smoothing"] = -5.0
     write_model_file(path, arrays, document)
-    with pytest.raises(ModelFileError, match="smoothing must be above 0"):
+    with pytest.raises(ModelFileError, match="bigram_smoothing must be a number above 0"):
         Tagger.load(path)
 
 

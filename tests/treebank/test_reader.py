@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from lpcfg.errors import InputError, TreebankError
 from lpcfg.treebank.forest import Forest
 from lpcfg.treebank.reader import ReadReport, TreebankWarning, read_forest, read_trees
+from lpcfg.treebank.sources import read_chunks
 from lpcfg.treebank.tree import Tree
 from support.treebank_trees import names, trees
 
@@ -108,6 +109,12 @@ def test_a_missing_file_is_named_at_once(tmp_path, name, message):
     with pytest.raises(FileNotFoundError, match=message) as caught:
         read_trees(path)
     assert (caught.value.errno, caught.value.filename) == (errno.ENOENT, path)
+
+
+def test_a_name_that_no_file_can_have_is_a_missing_file():
+    with pytest.raises(FileNotFoundError) as caught:
+        list(read_chunks("a\0b"))
+    assert caught.value.filename == "a\0b"
 
 
 def test_a_folder_without_trees_is_named_at_once(tmp_path):

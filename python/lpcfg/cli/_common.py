@@ -232,6 +232,11 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
         help="the time for a sentence; when it is up, the best tree so far is taken "
         "(default: no limit)",
     )
+    parser.add_argument(
+        "--dependencies",
+        metavar="FILE",
+        help="known tags and dependencies of sentences, in CoNLL-U or as word, tag, head, relation",
+    )
     add_jobs(parser)
 
 
@@ -250,7 +255,12 @@ def load_parser(path: str | PathLike[str], options: argparse.Namespace) -> BaseP
         max_length=options.max_length,
         timeout=options.timeout,
         n_jobs=options.jobs,
-        **given(decoder=options.decoder, combine=options.combine, prune=options.prune),
+        **given(
+            decoder=options.decoder,
+            combine=options.combine,
+            prune=options.prune,
+            dependencies=options.dependencies,
+        ),
     )
 
 
@@ -354,11 +364,11 @@ def check_target(target: Path, inputs: Iterable[str]) -> None:
     lpcfg.errors.InputError: missing/model.lpcfg: there is no folder missing; make it first
     """
     if target.is_dir():
-        raise InputError("this is a folder; name a file to write", argument=target)
+        raise InputError("this is a folder; name a file to write", path=target)
     if not target.parent.is_dir():
-        raise InputError(f"there is no folder {target.parent}; make it first", argument=target)
+        raise InputError(f"there is no folder {target.parent}; make it first", path=target)
     if target.exists() and any(Path(name).exists() and target.samefile(name) for name in inputs):
-        raise InputError("this is an input; name another file to write", argument=target)
+        raise InputError("this is an input; name another file to write", path=target)
 
 
 def progress(

@@ -52,7 +52,7 @@ def is_conllu(options: argparse.Namespace) -> bool:
         raise InputError("files of CoNLL-U and of lines: parse them apart", argument="--input")
     conllu: bool = form == "conllu" or (form is None and all(named))
     if conllu and options.raw:
-        raise InputError("CoNLL-U has sentences and words already: leave out --raw")
+        raise InputError("CoNLL-U has sentences and words already: leave it out", argument="--raw")
     return conllu
 
 
@@ -69,7 +69,8 @@ def read_conllu_groups(options: argparse.Namespace) -> Iterator[list[Line]]:
             for group in batches(arrived, GROUP):
                 yield [
                     Line(
-                        f"{source_name(name)}:{sentence.line}",
+                        source_name(name),
+                        sentence.line,
                         sentence.words,
                         None,
                         sentence.tags(options.tag_column) if options.tags else None,

@@ -190,6 +190,7 @@ def run_corpus(options: argparse.Namespace) -> None:
                 decoder=options.decoder,
                 combine=options.combine,
                 prune=options.prune,
+                dependencies=options.dependencies,
             ),
         )
     report(_summary(found, options.output), options.quiet)

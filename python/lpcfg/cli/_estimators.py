@@ -11,12 +11,15 @@ from typing import NamedTuple, NoReturn
 from lpcfg.cli._common import progress, report, several
 from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
-from lpcfg.estimators.parameters import Parameter
 from lpcfg.estimators.registry import DEFAULT_ESTIMATOR, ESTIMATORS, estimator_class, make_estimator
+from lpcfg.formats.dependencies import Dependencies
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import load, save
+from lpcfg.parameters.parameterized import Parameter
+from lpcfg.treebank.head_rules import HEAD_RULES, HeadRules
 
 __all__ = [
+    "EstimatorCommand",
     "add_estimator_choice",
     "add_estimator_options",
     "build_estimator",
@@ -28,8 +31,13 @@ __all__ = [
 #: The parameter that accepts several values with ``--noise``; models cycle through them.
 _SEVERAL = "features"
 
-#: The parameters whose values are read from model files.
-_MODELS = ("start", "word_clusters")
+#: The parameters whose values are read from files, and what reads them.
+_FILES: dict[str, Callable[[str], object]] = {
+    "start": load,
+    "word_clusters": load,
+    "dependencies": Dependencies.read,
+    "head_rules": lambda name: name if name in HEAD_RULES else HeadRules.read(name),
+}
 
 
 def add_estimator_choice(parser: argparse.ArgumentParser) -> None:
@@ -60,6 +68,43 @@ def chosen_estimator(arguments: Iterable[str] | None) -> str | None:
     parser.add_argument("--estimator", nargs="?")
     name = parser.parse_known_args(None if arguments is None else list(arguments))[0].estimator
     return name if name in ESTIMATORS else None
+
+
+class EstimatorCommand(argparse.ArgumentParser):
+    """Finds the estimator among the arguments first, then parses them with its options.
+
+    ``build``: makes the parser of the command from its name, its description and the estimator,
+    which is None if the arguments name none.
+
+    >>> def build(prog, description, estimator):
+    ...     parser = argparse.ArgumentParser(prog)
+    ...     add_estimator_choice(parser)
+    ...     add_estimator_options(parser, estimator or "spectral")
+    ...     return parser
+    >>> EstimatorCommand("train", "", build).parse_args(["--estimator", "em", "--states", "4"])
+    Namespace(estimator='em', states=(4, 4))
+    """
+
+    def __init__(
+        self,
+        prog: str,
+        description: str,
+        build: Callable[[str, str | None, str | None], argparse.ArgumentParser],
+    ) -> None:
+        super().__init__(prog=prog, description=description)
+        self._build = build
+
+    # In the standard library the type of the result depends on the type of the namespace.
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        """Parse all arguments with the options of the estimator that they name."""
+        parser = self._build(self.prog, self.description, chosen_estimator(args))
+        return parser.parse_args(args, namespace), []
+
+    def declared(self) -> argparse.ArgumentParser:
+        """The parser with the options of the default estimator, for shell completion."""
+        return self._build(self.prog, self.description, DEFAULT_ESTIMATOR)
 
 
 class _Option(NamedTuple):
@@ -110,7 +155,7 @@ def add_estimator_options(
     group = parser.add_argument_group(f"options of the estimator {name}")
     options = list(_options(estimator))
     for option in options:
-        read = str if option.parameter in _MODELS else _reader(option.declared)
+        read = str if option.parameter in _FILES else _reader(option.declared)
         group.add_argument(
             option.flag,
             dest=option.parameter,
@@ -211,8 +256,8 @@ def build_estimator(options: argparse.Namespace, **defaults: object) -> Estimato
     values = {name: getattr(options, name) for name in names if hasattr(options, name)}
     if _SEVERAL in values:
         values[_SEVERAL] = values[_SEVERAL][0]
-    for name in values.keys() & set(_MODELS):
-        values[name] = load(values[name])
+    for name in values.keys() & _FILES.keys():
+        values[name] = _FILES[name](values[name])
     if getattr(options, "keep_cycles", False):
         values["each_cycle"] = partial(_keep_cycle, options)
     estimator = make_estimator(options.estimator, **{**run, **defaults, **values})

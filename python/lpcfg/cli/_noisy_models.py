@@ -70,15 +70,15 @@ def check_folder(target: Path) -> None:
     lpcfg.errors.InputError: missing/models: there is no folder missing; make it first
     """
     if target.exists() and not target.is_dir():
-        raise InputError("this is a file; name a folder for the models", argument=target)
+        raise InputError("this is a file; name a folder for the models", path=target)
     if _kind(target) in ("reranker", "ensemble"):
         raise InputError(
             "this is the folder of a reranker or an ensemble, which would not use "
             "other models; name another folder",
-            argument=target,
+            path=target,
         )
     if not target.parent.is_dir():
-        raise InputError(f"there is no folder {target.parent}; make it first", argument=target)
+        raise InputError(f"there is no folder {target.parent}; make it first", path=target)
 
 
 def _kind(folder: Path) -> str | None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from lpcfg.cli._common import report
@@ -16,6 +18,13 @@ from lpcfg.io import load, save
 from lpcfg.io.model_file import is_model_file
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.treebank.treebank import Treebank
+from lpcfg.tuning.treebank_defaults import MIN_TREES, TreebankDefaults, choose_defaults
+
+#: The default CPU seconds of a search: a fraction of the training time of an ensemble.
+_SEARCH = 120.0
+
+#: The key of provenance with the settings that a search has chosen.
+_CHOSEN = "chosen_settings"
 
 __all__ = ["add_preset", "check_preset", "is_ensemble", "train_preset"]
 
@@ -35,6 +44,14 @@ def add_preset(parser: argparse.ArgumentParser) -> None:
         metavar="NAME",
         help=f"train models that do well together, in place of --estimator. {listed}. MODEL is a "
         "folder if there are several; models that are there already are not trained again",
+    )
+    parser.add_argument(
+        "--search",
+        type=float,
+        metavar="SECONDS",
+        help="with --preset, the CPU seconds in which Markovisation and the number of word classes "
+        "are chosen for this treebank by cross-validation; 0 keeps the defaults "
+        f"(default: {_SEARCH:g})",
     )
 
 
@@ -75,14 +92,17 @@ def train_preset(
     several = is_ensemble(name)
     if several:
         target.mkdir(exist_ok=True)
-    for number, member in enumerate(preset.members, start=1):
-        treebank = trees.transformed(member.transform)
-        path = target
-        if several:
-            path = target / f"{number}-{member.estimator}-{member.binarize}.lpcfg"
+    paths = [target / member.file_name(n) for n, member in enumerate(preset.members, start=1)]
+    if not several:
+        paths = [target]
+    settings = _stored_settings(paths) if several else None
+    if settings is None:
+        settings = _searched_settings(trees, options, lexicon)
+    for path, member in zip(paths, preset.members, strict=True):
+        treebank = trees.transformed(settings.transform(member.transform))
         estimator = member.make(
             options.seed,
-            lexicon=lexicon,
+            lexicon=settings.lexicon(lexicon),
             **run_parameters(
                 estimator_class(member.estimator),
                 seed=options.seed,
@@ -93,9 +113,43 @@ def train_preset(
         if several and is_model_file(path) and _is_done(path, estimator, treebank):
             report(f"{path} is there already", options.quiet)
             continue
-        grammar = estimator.fit(treebank).grammar_
+        fitted = estimator.fit(treebank).grammar_
+        grammar = replace(
+            fitted, provenance={**fitted.provenance, _CHOSEN: dict(settings._asdict())}
+        )
         save(grammar, path)
         report(f"{grammar}\nsaved to {path}, {path.stat().st_size / 1e6:.1f} MB", options.quiet)
+
+
+def _searched_settings(
+    trees: Treebank, options: argparse.Namespace, lexicon: LexiconOptions
+) -> TreebankDefaults:
+    """The settings that a search chooses, with a report of its trials."""
+    seconds = _SEARCH if options.search is None else options.search
+    if seconds > 0 and len(trees) >= MIN_TREES:
+        report(
+            f"settings for this treebank, by F1 on held-out trees (--search {seconds:g}):",
+            options.quiet,
+        )
+    settings = choose_defaults(
+        trees,
+        seconds=seconds,
+        lexicon=lexicon,
+        n_jobs=options.jobs,
+        report=lambda trial: report(f"  {trial}", options.quiet),
+    )
+    report(f"chosen: {settings}", options.quiet)
+    return settings
+
+
+def _stored_settings(paths: Sequence[Path]) -> TreebankDefaults | None:
+    """The settings of a model that is there already: all models of a folder have the same."""
+    for path in paths:
+        if is_model_file(path):
+            grammar = load(path)
+            if isinstance(grammar, Grammar) and _CHOSEN in grammar.provenance:
+                return TreebankDefaults.from_dict(grammar.provenance[_CHOSEN])
+    return None
 
 
 def _is_done(path: Path, estimator: Estimator, treebank: Treebank) -> bool:
@@ -106,6 +160,6 @@ def _is_done(path: Path, estimator: Estimator, treebank: Treebank) -> bool:
     if any(stored.get(key) != value for key, value in wanted.items()):
         raise InputError(
             "this model was trained from other trees or with other options; name another folder",
-            argument=path,
+            path=path,
         )
     return True

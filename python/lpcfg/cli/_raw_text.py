@@ -68,7 +68,7 @@ def parse_raw(parser: BaseParser, options: argparse.Namespace) -> Iterator[TextP
             except UnicodeDecodeError:
                 raise InputError(
                     "the text is not UTF-8; convert it first, for example with iconv -t UTF-8",
-                    argument=source_name(name),
+                    path=source_name(name),
                 ) from None
             finally:
                 # The wrapper would close standard input with itself.

@@ -51,7 +51,7 @@ def check_reranking(options: argparse.Namespace) -> None:
     for option in RERANKING:
         if getattr(options, option) is not None and not options.rerank:
             raise InputError(f"--{option} does nothing without --rerank", argument=f"--{option}")
-    Reranker(**reranking_options(options)).check()
+    Reranker(**reranking_options(options)).validate()
 
 
 def reranking_options(options: argparse.Namespace) -> dict[str, Any]:

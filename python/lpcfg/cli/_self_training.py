@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from lpcfg.cli._common import count, number, progress, report
+from lpcfg.cli._common import number, progress, report
 from lpcfg.cli._presets import train_preset
 from lpcfg.errors import InputError
 from lpcfg.estimators.presets import PRESETS
@@ -18,7 +18,7 @@ __all__ = ["add_self_training", "add_text", "check_self_training"]
 #: The ensemble that is trained if no teacher is given.
 _TEACHER = "accurate"
 
-_GOLD_COPIES = 3
+_GOLD_WEIGHT = 3.0
 
 
 def add_self_training(group: argparse._ArgumentGroup) -> None:
@@ -43,11 +43,18 @@ def add_self_training(group: argparse._ArgumentGroup) -> None:
         f"{_TEACHER}: {PRESETS[_TEACHER].description}, trained into MODEL.teacher)",
     )
     group.add_argument(
-        "--gold-copies",
-        type=count,
-        metavar="N",
-        help="how often a tree of the treebank is repeated: its weight against a tree of the "
-        f"teacher (default: {_GOLD_COPIES})",
+        "--teacher-dependencies",
+        nargs="+",
+        metavar="FILE",
+        help="the tags and dependencies of the sentences of the text, in CoNLL-U or with the "
+        "columns word, tag, head and relation, for a teacher that was trained with --dependencies",
+    )
+    group.add_argument(
+        "--gold-weight",
+        type=number,
+        metavar="W",
+        help="the weight of a tree of the treebank; that of a tree of the teacher is 1 (default: "
+        f"{_GOLD_WEIGHT:g})",
     )
     group.add_argument(
         "--min-confidence",
@@ -66,11 +73,11 @@ def check_self_training(options: argparse.Namespace) -> None:
     lpcfg.errors.InputError: --teacher does nothing without --unlabelled
     """
     if options.unlabelled:
-        if options.gold_copies == 0:
-            raise InputError("must be at least 1", argument="--gold-copies")
+        if options.gold_weight == 0:
+            raise InputError("must be above 0", argument="--gold-weight")
         return
-    for name in ("teacher", "gold_copies", "min_confidence"):
-        if getattr(options, name) is not None:
+    for name in ("teacher", "teacher_dependencies", "gold_weight", "min_confidence"):
+        if getattr(options, name, None) is not None:
             flag = f"--{name.replace('_', '-')}"
             raise InputError(f"{flag} does nothing without --unlabelled", argument=flag)
 
@@ -88,13 +95,14 @@ def add_text(
         teacher,
         options.unlabelled,
         labelled,
+        dependencies=options.teacher_dependencies,
         n_jobs=options.jobs,
         progress=lambda parts: progress(parts, options.quiet, unit=" parts"),
     )
     mixed = mixed_treebank(
         treebank,
         labelled,
-        gold_copies=options.gold_copies or _GOLD_COPIES,
+        gold_weight=_GOLD_WEIGHT if options.gold_weight is None else options.gold_weight,
         min_confidence=options.min_confidence or 0.0,
     )
     report(f"{found.sentences} sentences parsed into {labelled}; {mixed}", options.quiet)

@@ -19,7 +19,7 @@ from lpcfg._batches import batches
 from lpcfg.cli._common import report
 from lpcfg.errors import InputError
 from lpcfg.formats.conllu import ConlluSentence
-from lpcfg.io.model_file import is_model_file
+from lpcfg.io.model_file import begins_model_file
 from lpcfg.treebank.sources import GZIP_MAGIC, source_name
 
 __all__ = [
@@ -44,19 +44,25 @@ _TREE = re.compile(rb"\([^\s()]*\s*\([^\s()]+[\s(]")
 class Line(NamedTuple):
     """A line of the input: its words, none if it is blank, or the reason why it has none.
 
-    ``place``: the name of the file and the number of the line.
+    ``file`` and ``number``: the name of the file and the number of the line.
     ``tags``: the tags of the words, None for those that the parser is to find; None without tags.
     ``origin``: the sentence, if it comes from a CoNLL-U file.
 
-    >>> Line("text.txt:2", ["It", "rained"], None).words
+    >>> Line("text.txt", 2, ["It", "rained"], None).words
     ['It', 'rained']
     """
 
-    place: str
+    file: str
+    number: int
     words: list[str]
     problem: str | None
     tags: list[str | None] | None = None
     origin: ConlluSentence | None = None
+
+    @property
+    def place(self) -> str:
+        """The file and the line, as compilers write them."""
+        return f"{self.file}:{self.number}"
 
 
 def read_line_groups(names: Iterable[str], quiet: bool) -> Iterator[list[Line]]:
@@ -70,13 +76,15 @@ def read_line_groups(names: Iterable[str], quiet: bool) -> Iterator[list[Line]]:
     FileNotFoundError: [Errno 2] No such file or directory: 'missing.txt'
     """
     for name in names:
-        if name != "-" and is_model_file(name):
-            raise InputError("a model file, where sentences were expected", argument=name)
         number = 0
         with open_input(name) as file:
             groups = _arriving_lines(file) if is_stream(name) else batches(file, GROUP)
             for group in groups:
                 if number == 0:
+                    if begins_model_file(group[0]):
+                        raise InputError(
+                            "a model file, where sentences were expected", path=source_name(name)
+                        )
                     group[0] = group[0].removeprefix(codecs.BOM_UTF8)
                     _warn_of_trees(group[0], name, quiet)
                 yield [_line(name, at, text) for at, text in enumerate(group, start=number + 1)]
@@ -93,7 +101,7 @@ def read_sentences(name: str, quiet: bool = False) -> Iterator[list[str]]:
     for group in read_line_groups([name], quiet):
         for line in group:
             if line.problem is not None:
-                raise InputError(line.problem, argument=line.place)
+                raise InputError(line.problem, path=line.file, line=line.number)
             yield line.words
 
 
@@ -133,13 +141,13 @@ def count_lines(names: Iterable[str]) -> int | None:
 
 
 def _line(name: str, number: int, text: bytes) -> Line:
-    place = f"{source_name(name)}:{number}"
+    file = source_name(name)
     try:
         # Split as bytes, because white space of other scripts may be part of a word.
-        return Line(place, [token.decode() for token in text.split()], None)
+        return Line(file, number, [token.decode() for token in text.split()], None)
     except UnicodeDecodeError:
         problem = "the text is not UTF-8; convert it first, for example with iconv -t UTF-8"
-        return Line(place, [], problem)
+        return Line(file, number, [], problem)
 
 
 def _warn_of_trees(line: bytes, name: str, quiet: bool) -> None:
@@ -167,7 +175,7 @@ def open_input(name: str) -> Iterator[BinaryIO]:
         gzipped = buffered.peek(len(GZIP_MAGIC)).startswith(GZIP_MAGIC)
         yield cast(BinaryIO, gzip.GzipFile(fileobj=buffered) if gzipped else buffered)
     except (EOFError, zlib.error, gzip.BadGzipFile) as error:
-        raise InputError(f"damaged gzip file ({error})", argument=source_name(name)) from error
+        raise InputError(f"damaged gzip file ({error})", path=source_name(name)) from error
     except OSError as error:
         # Only opening a file sets the name; reading it does not.
         error.filename = error.filename or source_name(name)

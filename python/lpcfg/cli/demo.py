@@ -1,17 +1,22 @@
-"""A tour of the package on embedded trees: ``python -m lpcfg.cli.demo``.
+"""A tour of the package on embedded data: ``python -m lpcfg.cli.demo``.
 
 Every step prints the command or the Python lines that it then runs, so that they can be repeated.
+Steps that need packages of an extra are left out without them.
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import json
 import shlex
+import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -26,6 +31,8 @@ __all__ = ["main", "split_trees"]
 _TREES = 800
 _HELD_OUT = 100
 
+_TEXT = "Dr. Lee can't come (he's ill). Most people who read the report liked its short summary."
+
 # These are not in the treebank: "kitten" is an unknown word.
 _SENTENCES = ["The tired student saw a kitten with the telescope .", "Where did Nora put the key ?"]
 
@@ -39,7 +46,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     parser = argparse.ArgumentParser(
         prog="python -m lpcfg.cli.demo",
-        description="Train, parse, score and draw on embedded trees.",
+        description="Parse, train, score and draw on embedded data, and open the page.",
     )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FOLDER",
@@ -68,6 +75,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _tour(seed: int) -> None:
     """All steps, in the current folder."""
+    _parse_text()
     train, held_out = split_trees(embedded_trees(_TREES), _HELD_OUT, seed)
     for name, trees in (("train.mrg", train), ("held-out.mrg", held_out)):
         write_text(name, "".join(f"{tree}\n" for tree in trees))
@@ -86,8 +94,8 @@ def _tour(seed: int) -> None:
 
     _title("Score: parse the held-out sentences and compare with their trees")
     _command("lpcfg eval english.lpcfg held-out.mrg -o parsed.mrg")
-    _command("lpcfg show parsed.mrg --svg tree.svg")
-    print(f"tree.svg has the first of these trees, {Path('tree.svg').stat().st_size} bytes.")
+    _command("lpcfg show parsed.mrg -n 3 --svg trees.svg")
+    print("trees.svg has drawings of the first three of these trees.")
 
     _title("The same from Python, with probabilities")
     _python(
@@ -103,7 +111,56 @@ def _tour(seed: int) -> None:
         "for tree, log_probability in parse.candidates:\n"
         "    print(f'{exp(log_probability - parse.sentence_log_probability):.4f}', tree)",
         "print(parser.parse(['DT', 'NN', 'VBD', 'PRP', '.']))  # tags instead of words",
+        "from pathlib import Path",
+        "_ = Path('parse.svg').write_text(parse.to_svg())  # a drawing with probabilities",
     )
+    _show_page()
+
+
+def _parse_text() -> None:
+    """Running text, with the embedded English model."""
+    write_text("text.txt", _TEXT + "\n")
+    if not _installed("text", "sentencex", "spacy"):
+        return
+    _title("Text in, trees out, with the English model that comes with lpcfg")
+    print(_TEXT)
+    _command("lpcfg parse --raw -i text.txt")
+
+
+def _show_page() -> None:
+    """Start the server, ask it for a parse, and leave it open for a reader at a terminal."""
+    if not _installed("serve", "starlette", "uvicorn"):
+        return
+    _title("The page: trees, probabilities, charts and latent states in the browser")
+    print("\n$ lpcfg serve english.lpcfg")
+    server = subprocess.Popen(
+        [sys.executable, "-m", "lpcfg", "serve", "english.lpcfg", "--port", "0"],
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        assert server.stderr is not None
+        address = server.stderr.readline().split()[1]
+        request = urllib.request.Request(
+            address + "api/parse",
+            json.dumps({"text": _SENTENCES[1]}).encode(),
+            {"content-type": "application/json"},
+        )
+        with urllib.request.urlopen(request) as answer:
+            sentence = json.load(answer)["sentences"][0]
+        print(f"{address} answers {sentence['text']!r} with {sentence['tree']}")
+        if sys.stdin.isatty() and sys.stdout.isatty():
+            input(f"Open {address} in a browser; Enter stops the server. ")
+    finally:
+        server.terminate()
+        server.communicate()
+
+
+def _installed(extra: str, *packages: str) -> bool:
+    missing = [package for package in packages if find_spec(package) is None]
+    if missing:
+        print(f"\n(A step is left out; it needs pip install 'lpcfg[{extra}]'.)")
+    return not missing
 
 
 def split_trees(trees: Sequence[Tree], held_out: int, seed: int) -> tuple[list[Tree], list[Tree]]:

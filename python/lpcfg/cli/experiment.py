@@ -28,7 +28,8 @@ from lpcfg.errors import InputError, TreebankError
 from lpcfg.estimators.registry import ESTIMATORS, estimator_class, make_estimator
 from lpcfg.experiments.learning import Subject, learning_trial, nested_samples
 from lpcfg.experiments.noise import COMBINATIONS, RERANKING, noise_trials
-from lpcfg.experiments.report import draw_rows, table_lines
+from lpcfg.experiments.report import draw_rows, mean_rows, table_lines
+from lpcfg.experiments.sequences import LabelledTexts, read_labelled_texts, sequence_trials
 from lpcfg.experiments.trials import Row, Trial, run_trials
 from lpcfg.io.replacing import write_text
 from lpcfg.reranking.reranker import Reranker
@@ -39,17 +40,22 @@ from lpcfg.treebank.tree import Tree
 
 __all__ = ["add"]
 
+#: What the trials of an experiment are made from.
+Data = tuple[Any, Any]
+
 # The number of times the training part is halved.
 _HALVINGS = 4
 
 # Numbers of states.
 _NUMBERS = (1, 2, 4, 8, 16, 24, 32)
 
-#: Options that apply to one experiment only, and the experiment.
-_EXPERIMENT_OF_OPTION = {
-    "sizes": "size",
-    "numbers": "states",
-    **dict.fromkeys(["noise", "sigma", "models", "rerank", *RERANKING_OPTIONS], "noise"),
+#: Options that apply to some experiments only, and these.
+_EXPERIMENTS_OF_OPTION = {
+    "sizes": ("size", "sequences"),
+    "numbers": ("states", "sequences"),
+    "runs": ("size", "states", "sequences"),
+    "characters": ("sequences",),
+    **dict.fromkeys(["noise", "sigma", "models", "rerank", *RERANKING_OPTIONS], ("noise",)),
 }
 
 
@@ -65,8 +71,12 @@ def add(commands: Commands) -> None:
         choices=_EXPERIMENTS,
         help="; ".join(f"{name}: {choice.about}" for name, choice in _EXPERIMENTS.items()),
     )
-    parser.add_argument("train", help="training trees: a file, a folder, a pattern")
-    parser.add_argument("dev", help="gold trees to evaluate on")
+    parser.add_argument(
+        "train",
+        help="training trees: a file, a folder, a pattern; for sequences, a file with a line for "
+        "each text: its class, a tab, its words",
+    )
+    parser.add_argument("dev", help="gold trees, or labelled texts, to evaluate on")
     parser.add_argument(
         "-o", "--output", required=True, metavar="FOLDER", help="where tables and plots go"
     )
@@ -80,13 +90,25 @@ def add(commands: Commands) -> None:
         "--sizes",
         type=several(count),
         metavar="N[,N...]",
-        help=f"size: the numbers of training trees (default: all, halved {_HALVINGS} times)",
+        help="size, sequences: the numbers of training trees or texts (default: all, halved "
+        f"{_HALVINGS} times)",
     )
     parser.add_argument(
         "--numbers",
         type=several(count),
         metavar="M[,M...]",
-        help=f"states: the numbers of states (default: {','.join(map(str, _NUMBERS))})",
+        help="states, sequences: the numbers of states (default: "
+        f"{','.join(map(str, _NUMBERS))}; for sequences 10)",
+    )
+    parser.add_argument(
+        "--runs",
+        type=count,
+        default=1,
+        metavar="N",
+        help="size, states, sequences: means of N runs, with other samples and seeds (default: 1)",
+    )
+    parser.add_argument(
+        "--characters", action="store_true", help="sequences: characters instead of words"
     )
     parser.add_argument(
         "--sentences",
@@ -114,20 +136,19 @@ def _run(options: argparse.Namespace) -> None:
             f"there is no {sorted(unknown)[0]!r}; choose from {', '.join(ESTIMATORS)}",
             argument="--estimators",
         )
-    for option, experiment in _EXPERIMENT_OF_OPTION.items():
-        value = getattr(options, option)
-        if value is not None and value is not False and options.experiment != experiment:
+    for option, experiments in _EXPERIMENTS_OF_OPTION.items():
+        unused = getattr(options, option) in (None, False, 1)
+        if not unused and options.experiment not in experiments:
             raise InputError(
                 f"--{option} does nothing in the experiment {options.experiment}",
                 argument=f"--{option}",
             )
+    if options.runs < 1:
+        raise InputError("must be at least 1", argument="--runs")
     choice.check(options, names)
-    forest, parsed = (_forest(source, options) for source in (options.train, options.dev))
-    gold = [tree for tree in parsed.trees() if tree is not None]
-    if options.sentences:
-        gold = gold[:: max(1, len(gold) // options.sentences)][: options.sentences]
+    data = choice.read(options)
     folder.mkdir(exist_ok=True)
-    trials = list(choice.trials(options, names, forest, gold))
+    trials = list(_repeated(choice, options, names, data))
     target = folder / options.experiment
     log = target.with_suffix(".jsonl")
     report(f"{len(trials)} trials, whose results are kept in {log}", options.quiet)
@@ -136,12 +157,47 @@ def _run(options: argparse.Namespace) -> None:
         # Rows are printed as soon as they are known, as trials may take long.
         print(*table_lines([row])[2 if rows else 0 :], sep="\n", flush=True)
         rows.append(row)
+    if options.runs > 1:
+        rows = mean_rows(rows, "run", choice.spread)
+        print("", "means of the runs:", *table_lines(rows), sep="\n")
     text = "".join(f"{line}\n" for line in table_lines(rows))
     write_text(target.with_suffix(".md"), text)
     if find_spec("matplotlib") is None:
         report("no plot: this needs matplotlib, pip install lpcfg[plots]", options.quiet)
     else:
         draw_rows(rows, target.with_suffix(".svg"), **choice.plot)
+
+
+def _repeated(
+    choice: _Experiment, options: argparse.Namespace, names: Sequence[str], data: Data
+) -> Iterator[Trial]:
+    """The trials of all runs; each run has a seed of its own."""
+    for run in range(options.runs):
+        own = argparse.Namespace(**{**vars(options), "seed": options.seed + run})
+        for trial in choice.trials(own, names, *data):
+            settings = {**trial.settings, "run": run} if options.runs > 1 else trial.settings
+            yield trial._replace(settings=settings)
+
+
+def _read_trees(options: argparse.Namespace) -> tuple[Forest, list[Tree]]:
+    """The training trees, and the trees to evaluate on."""
+    forest, parsed = (_forest(source, options) for source in (options.train, options.dev))
+    gold = [tree for tree in parsed.trees() if tree is not None]
+    if options.sentences:
+        gold = gold[:: max(1, len(gold) // options.sentences)][: options.sentences]
+    return forest, gold
+
+
+def _read_texts(options: argparse.Namespace) -> tuple[LabelledTexts, LabelledTexts]:
+    train, test = (
+        read_labelled_texts(source, characters=options.characters)
+        for source in (options.train, options.dev)
+    )
+    if options.sentences:
+        step = max(1, len(test.texts) // options.sentences)
+        kept = slice(0, step * options.sentences, step)
+        test = LabelledTexts(test.texts[kept], test.labels[kept])
+    return train, test
 
 
 def _forest(source: str, options: argparse.Namespace) -> Forest:
@@ -221,15 +277,38 @@ def _noise(
             yield trial._replace(settings={"estimator": name, **trial.settings})
 
 
+def _sequences(
+    options: argparse.Namespace, _: Sequence[str], train: LabelledTexts, test: LabelledTexts
+) -> Iterator[Trial]:
+    halves = [len(train.texts) >> halvings for halvings in range(_HALVINGS, -1, -1)]
+    yield from sequence_trials(
+        train,
+        test,
+        sizes=options.sizes or [half for half in halves if half],
+        states=options.numbers or (10,),
+        seed=options.seed,
+        n_jobs=options.jobs,
+    )
+
+
+def _check_sequences(options: argparse.Namespace, _: Sequence[str]) -> None:
+    if options.estimators:
+        raise InputError("it does nothing in the experiment sequences", argument="--estimators")
+
+
 class _Experiment(NamedTuple):
     about: str
-    trials: Callable[[argparse.Namespace, Sequence[str], Forest, list[Tree]], Iterable[Trial]]
+    trials: Callable[..., Iterable[Trial]]
     #: The default estimators.
     estimators: Sequence[str]
     #: Arguments of :func:`~lpcfg.experiments.report.draw_rows`.
     plot: dict[str, Any]
     #: Raises an InputError for invalid options, before treebanks are read.
     check: Callable[[argparse.Namespace, Sequence[str]], object] = lambda *_: None
+    #: Reads the data that the trials get.
+    read: Callable[[argparse.Namespace], Data] = _read_trees
+    #: Columns whose smallest and largest values are shown beside the means of several runs.
+    spread: Sequence[str] = ("F1",)
 
 
 _EXPERIMENTS = {
@@ -270,5 +349,19 @@ _EXPERIMENTS = {
             "together": True,
         },
         _check_noise,
+    ),
+    "sequences": _Experiment(
+        "classification of texts by expected counts of an HMM, by the number of labelled texts",
+        _sequences,
+        (),
+        {
+            "across": "texts",
+            "up": ("accuracy",),
+            "by": "features",
+            "logarithmic": ("texts",),
+        },
+        _check_sequences,
+        _read_texts,
+        ("accuracy",),
     ),
 }

@@ -75,7 +75,8 @@ def _import(options: argparse.Namespace) -> None:
     if len(options.files) != len(source.files):
         raise InputError(
             f"{options.format} needs {len(source.files)} files, not {len(options.files)}: "
-            f"lpcfg import {options.format} {' '.join(source.files)} -o MODEL"
+            f"lpcfg import {options.format} {' '.join(source.files)} -o MODEL",
+            argument="files",
         )
     check_target(Path(options.output), options.files)
     grammar = source.read(*options.files)

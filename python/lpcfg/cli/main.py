@@ -44,6 +44,10 @@ class Command(NamedTuple):
 TASKS: Mapping[str, Mapping[str, Command]] = {
     "learn": {
         "train": Command("lpcfg.cli.train", "learn a grammar from a treebank"),
+        "tune": Command(
+            "lpcfg.cli.tune",
+            "search for the parameters of an estimator with the highest F1 on development trees",
+        ),
         "import": Command(
             "lpcfg.cli.import_grammar", "make a model from the grammar files of another parser"
         ),
@@ -82,6 +86,12 @@ TASKS: Mapping[str, Mapping[str, Command]] = {
         "experiment": Command(
             "lpcfg.cli.experiment",
             "train, evaluate, tabulate and plot; stored results are not computed again",
+        ),
+    },
+    "set up": {
+        "completion": Command(
+            "lpcfg.cli.completion",
+            "print a script that completes commands, options and files in a shell",
         ),
     },
 }

@@ -118,7 +118,9 @@ def _parse(options: argparse.Namespace) -> None:
     check_no_corpus(options)
     conllu = is_conllu(options)
     if options.raw and (options.tags or options.tagger):
-        raise InputError("running text has no tags: leave out --tags and --tagger")
+        raise InputError(
+            "running text has no tags: leave out --tags and --tagger", argument="--raw"
+        )
     if options.output:
         inputs = [*options.input, *filter(None, [options.model, options.tagger])]
         check_target(Path(options.output), inputs)
@@ -159,7 +161,7 @@ def _load_model(options: argparse.Namespace) -> BaseParser:
             raise
         raise InputError(
             f"not a model file; to parse its sentences: lpcfg parse -i {options.model}",
-            argument=error.path,
+            path=error.path,
         ) from None
 
 
@@ -203,7 +205,7 @@ class _Work:
         if bad is not None and self.options.on_error == "raise":
             # Finished work is not lost: the lines before the bad one are parsed first.
             yield from self._group(lines[:bad])
-            raise InputError(lines[bad].problem or "", argument=lines[bad].place)
+            raise InputError(lines[bad].problem or "", path=lines[bad].file, line=lines[bad].number)
         self._hint_at_raw(lines)
         answers = self._answers([line for line in lines if line.words])
         for line in lines:
@@ -232,7 +234,7 @@ class _Work:
         try:
             self.parser.check_tags(line.words if line.tags is None else line.tags)
         except InputError as error:
-            return Line(line.place, [], error.message)
+            return Line(line.file, line.number, [], error.message)
         return line
 
     def _answers(self, lines: Sequence[Line]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from lpcfg._threads import thread_count
 from lpcfg.cli._common import Commands, add_command, add_parsing, count, load_parser, report
 from lpcfg.errors import MissingPackageError
 from lpcfg.server.limits import Limits
+from lpcfg.text.segmentation import split_text
 
 __all__ = ["add"]
 
@@ -88,6 +89,8 @@ def _serve(options: argparse.Namespace) -> None:
             if (name := f"{stem}-{number + 1}" if number else stem) not in names
         )
         names[name] = path
+    # What finds sentences takes a second to load, for which the first client would wait.
+    next(split_text("It rained."))
     models = [ServedModel(name, load_parser(path, options)) for name, path in names.items()]
     serve(
         models,

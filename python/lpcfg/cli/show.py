@@ -19,6 +19,7 @@ from lpcfg.grammar.grammar import Grammar
 from lpcfg.inspection.explanation import explain_states, find_symbol
 from lpcfg.io import load
 from lpcfg.io.replacing import write_text
+from lpcfg.treebank.drawing import stack_drawings
 from lpcfg.treebank.reader import read_trees
 
 __all__ = ["add"]
@@ -32,7 +33,9 @@ def add(commands: Commands) -> None:
     parser = add_command(commands, "show", _show, "draw trees, or summarise models")
     parser.add_argument("file", nargs="+", help="trees (- for standard input) or models")
     parser.add_argument(
-        "--svg", metavar="FILE", help="draw the first tree into an SVG file instead"
+        "--svg",
+        metavar="FILE",
+        help="draw the first tree, or with -n the first N trees, into an SVG file instead",
     )
     parser.add_argument("-n", type=count, metavar="N", help="only the first N trees of a file")
     parser.add_argument(
@@ -60,7 +63,7 @@ def _show(options: argparse.Namespace) -> None:
 
 def _show_trees(name: str, options: argparse.Namespace) -> None:
     if options.symbol:
-        raise InputError("this is no model with latent states to explain", argument=name)
+        raise InputError("this is no model with latent states to explain", path=name)
     for tree in islice(read_trees(name, **reading_options(options)), options.n):
         print(tree.pretty() + "\n")
 
@@ -76,7 +79,7 @@ def _describe(model: object, name: str, symbol: str | None) -> str:
         raise InputError(
             f"only a grammar has latent states to explain, not this {type(model).__name__}; name a "
             "model file of a grammar",
-            argument=name,
+            path=name,
         )
     lines = [str(state) for state in explain_states(model, symbol)]
     others = find_symbol(model, symbol)[1]
@@ -87,7 +90,8 @@ def _describe(model: object, name: str, symbol: str | None) -> str:
 
 def _draw(name: str, target: Path, options: argparse.Namespace) -> None:
     check_target(target, [name])
-    tree = next(read_trees(name, **reading_options(options)), None)
-    if tree is None:
-        raise InputError("there are no trees to draw", argument=name)
-    write_text(target, tree.to_svg())
+    trees = islice(read_trees(name, **reading_options(options)), options.n or 1)
+    drawings = [tree.to_svg() for tree in trees]
+    if not drawings:
+        raise InputError("there are no trees to draw", path=name)
+    write_text(target, stack_drawings(drawings))

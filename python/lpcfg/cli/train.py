@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
 from itertools import product
 from pathlib import Path
 
@@ -25,10 +24,10 @@ from lpcfg.cli._common import (
     several,
 )
 from lpcfg.cli._estimators import (
+    EstimatorCommand,
     add_estimator_choice,
     add_estimator_options,
     build_estimator,
-    chosen_estimator,
 )
 from lpcfg.cli._noisy_models import (
     add_family,
@@ -68,18 +67,7 @@ def add(commands: Commands) -> None:
     """
     about = "learn a grammar from a treebank"
     declared = add_command(commands, "train", _train, about)
-    commands.choices["train"] = _TrainParser(prog=declared.prog, description=about)
-
-
-class _TrainParser(argparse.ArgumentParser):
-    """Finds the estimator among the arguments first, then parses them with its options."""
-
-    # In the standard library the type of the result depends on the type of the namespace.
-    def parse_known_args(  # type: ignore[override]
-        self, args: Sequence[str] | None = None, namespace: argparse.Namespace | None = None
-    ) -> tuple[argparse.Namespace, list[str]]:
-        parser = _build_parser(self.prog, self.description, chosen_estimator(args))
-        return parser.parse_args(args, namespace), []
+    commands.choices["train"] = EstimatorCommand(declared.prog, about, _build_parser)
 
 
 def _build_parser(
@@ -251,6 +239,8 @@ def _check_options(options: argparse.Namespace) -> None:
                 "it decides the estimators and the tree transforms; leave their options out",
                 argument="--preset",
             )
+    elif options.search is not None and not options.unlabelled:
+        raise InputError("it does nothing without --preset", argument="--search")
     if options.rerank and options.noise:
         raise InputError(
             "--rerank and --noise: choose one, they write different kinds of folders",
@@ -302,7 +292,7 @@ def _train(options: argparse.Namespace) -> None:
     target = Path(options.output)
     _check_options(options)
     if options.rerank and target.exists():
-        raise InputError("there is something already; name a folder to make", argument=target)
+        raise InputError("there is something already; name a folder to make", path=target)
     if options.noise or options.rerank or is_ensemble(options.preset):
         check_folder(target)
     else:
@@ -310,7 +300,7 @@ def _train(options: argparse.Namespace) -> None:
     if options.tagger:
         check_target(Path(options.tagger), options.treebank)
         if Path(options.tagger).resolve() == target.resolve():
-            raise InputError("grammar and tagger need a file each", argument=target)
+            raise InputError("grammar and tagger need a file each", path=target)
     lexicon = LexiconOptions(classes=options.word_classes, rare=options.rare)
     kind = estimator_class(options.estimator)
     many = family_defaults(kind) if options.noise else {}

@@ -53,10 +53,10 @@ def _find(pattern: str) -> list[str]:
         return [pattern]
     if path.is_dir():
         raise InputError(
-            f"this is a folder; name its files, for example {path / '*.txt.gz'}", argument=pattern
+            f"this is a folder; name its files, for example {path / '*.txt.gz'}", path=pattern
         )
     if path.exists():
-        raise InputError("not a regular file; it cannot be read again", argument=pattern)
+        raise InputError("not a regular file; it cannot be read again", path=pattern)
     if not glob.has_magic(pattern):
         raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), pattern)
     # Path.glob takes no absolute patterns.
@@ -78,7 +78,7 @@ def survey_file(name: str) -> CorpusFile:
     with open_text(path) as text:
         while chunk := text.read(_CHUNK):
             if b"\0" in chunk:
-                raise InputError("this is not text in UTF-8", argument=name)
+                raise InputError("this is not text in UTF-8", path=name)
             lines += chunk.count(b"\n")
             last = chunk[-1:]
     # The last line may lack its end.
@@ -104,11 +104,11 @@ def open_text(path: Path) -> Iterator[BinaryIO]:
             # A damaged gzip file is an OSError too, without a number.
             if error.errno is not None:
                 raise
-            raise InputError(f"damaged {kind} file ({error})", argument=path) from error
+            raise InputError(f"damaged {kind} file ({error})", path=path) from error
         except EOFError as error:
-            raise InputError(f"the {kind} file is cut short", argument=path) from error
+            raise InputError(f"the {kind} file is cut short", path=path) from error
         except zlib.error as error:
-            raise InputError(f"damaged {kind} file ({error})", argument=path) from error
+            raise InputError(f"damaged {kind} file ({error})", path=path) from error
 
 
 class _ZstdReader(io.RawIOBase):

@@ -59,7 +59,7 @@ class CorpusFolder:
             raise InputError(
                 f"there is something already, {others[0].name}, but no plan of a corpus; name a "
                 "new folder",
-                argument=self.path,
+                path=self.path,
             )
 
     def begin(self, plan: Plan) -> None:

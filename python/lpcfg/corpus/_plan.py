@@ -72,13 +72,13 @@ class Plan:
             version = document["version"]
         except (ValueError, KeyError, TypeError) as error:
             raise InputError(
-                f"this is not the plan of a corpus ({error!r}); name another folder", argument=path
+                f"this is not the plan of a corpus ({error!r}); name another folder", path=path
             ) from error
         if version != _VERSION:
             raise InputError(
                 f"written by another version of lpcfg (format {version}, not {_VERSION}); name "
                 "another folder",
-                argument=path,
+                path=path,
             )
         return plan
 
@@ -114,7 +114,7 @@ class Plan:
             raise InputError(
                 f"was begun with other options: {'; '.join(differences)}; use the same options, or "
                 "name another folder",
-                argument=folder,
+                path=folder,
             )
         known = [file.path for file in self.files]
         if known != list(names):
@@ -122,7 +122,7 @@ class Plan:
             raise InputError(
                 f"was begun with other files, {len(known)} of them, not {len(names)} (for example "
                 f"{others[0]}); use the same files, or name another folder",
-                argument=folder,
+                path=folder,
             )
         for file in self.files:
             size = Path(file.path).stat().st_size
@@ -177,5 +177,5 @@ def _changed(name: str, how: str) -> InputError:
     return InputError(
         f"the file has changed since its corpus was begun: {how}; restore it, or parse into "
         "another folder",
-        argument=name,
+        path=name,
     )

@@ -17,6 +17,7 @@ from lpcfg.corpus._part import FinishedPart, ParserFiles, PartParser, parse_part
 from lpcfg.corpus._plan import Part, PartText, Plan, read_parts
 from lpcfg.corpus.report import CorpusReport
 from lpcfg.errors import InputError
+from lpcfg.formats.dependencies import loaded_dependencies
 from lpcfg.jobs import backend_is_chosen, run_jobs
 from lpcfg.parsing.options import (
     MEMORY,
@@ -108,7 +109,8 @@ def parse_corpus(
     progress : callable
         A function that wraps the iterator of parts, for instance to show a progress bar.
     **options
-        The options ``decoder``, ``combine`` and ``prune`` of :class:`lpcfg.Parser`.
+        The options ``decoder``, ``combine``, ``prune`` and ``dependencies`` of
+        :class:`lpcfg.Parser`.
 
     Examples
     --------
@@ -126,6 +128,8 @@ def parse_corpus(
     """
     _check(format, compression, candidates, on_error, part_lines, shard, memory)
     names = find_files(corpus)
+    if "dependencies" in options:
+        options["dependencies"] = loaded_dependencies(options["dependencies"])
     # Models and options that do not fit are errors here, before files are read.
     parser = Parser.load(model, memory=memory, n_jobs=n_jobs, **options)
     loaded_tagger = None if tagger is None else Tagger.load(tagger)
@@ -193,7 +197,8 @@ def _parse_parts(
         file = next(part.file for part in parts if part.number == first.number)
         raise InputError(
             f"{message} (on_error can be empty or skip; finished parts are kept)",
-            argument=f"{file}:{line}",
+            path=file,
+            line=line,
         )
 
 
@@ -202,6 +207,8 @@ def _settings(files: ParserFiles) -> dict[str, Any]:
     options: dict[str, Any] = dict(files.parser_options)
     if "prune" in options:
         options["prune"] = checked_pruning(options["prune"])._asdict()
+    if options.get("dependencies") is not None:
+        options["dependencies"] = options["dependencies"].digest
     return {
         "lpcfg": __version__,
         "model": files.model.digest,

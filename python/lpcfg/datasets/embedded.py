@@ -30,6 +30,8 @@ def embedded_trees(n: int = 400, seed: int = 0) -> list[Tree]:
 
     The refinements are latent states for an estimator to discover.
 
+    ``n``: the number of trees (default 400). ``seed``: another seed gives other trees (default 0).
+
     >>> tree = embedded_trees(1)[0]
     >>> tree.label, len(tree.words()) > 1
     ('ROOT', True)

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from lpcfg.errors import InputError
-from lpcfg.estimators.parameters import Parameterized
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.parameters.parameterized import Parameterized
 from lpcfg.treebank.inputs import Trees, as_treebank, as_trees
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
@@ -83,16 +83,6 @@ class BaseEstimator(Parameterized, ABC):
         cleaned = parser.grammar.provenance.get("cleaning")
         gold = as_trees(trees, parser.grammar.cleaning if cleaned else None)
         return evaluate_parser(parser, gold).scores.f1 / 100
-
-    def __sklearn_tags__(self) -> object:
-        """The tags that scikit-learn asks for: the input is trees, and there are no targets."""
-        from sklearn.utils import InputTags, Tags, TargetTags
-
-        return Tags(
-            estimator_type=None,
-            target_tags=TargetTags(required=False),
-            input_tags=InputTags(two_d_array=False),
-        )
 
 
 @dataclass(repr=False)

@@ -18,16 +18,16 @@ from lpcfg.errors import InputError, ModelFileError
 from lpcfg.estimators._member_jobs import run_members
 from lpcfg.estimators.base import BaseEstimator, Estimator
 from lpcfg.estimators.common_parameters import N_JOBS, PROGRESS
-from lpcfg.estimators.constraints import AnyOf, Instance, Interval, Options, Several
-from lpcfg.estimators.features.feature_sets import FeatureSet
+from lpcfg.estimators.features.feature_sets import FEATURE_SETS, FeatureSet
 from lpcfg.estimators.features.noise import NOISE_KINDS, Noise, NoiseKind
 from lpcfg.estimators.features.projected_treebank import ProjectedTreebank, ProjectingEstimator
-from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.transformed import Transformed
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import examine, save
 from lpcfg.io.model_file import is_model_file
 from lpcfg.jobs import backend_is_chosen
+from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options, Several
+from lpcfg.parameters.parameterized import parameter
 from lpcfg.treebank.inputs import Trees, as_treebank
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
@@ -123,7 +123,7 @@ class NoisyModels(BaseEstimator):
     features: Sequence[str | FeatureSet] = field(
         default=(),
         metadata=parameter(
-            Several(AnyOf(Options("compact", "full"), Instance(FeatureSet))),
+            Several(AnyOf(Options(*FEATURE_SETS), Instance(FeatureSet))),
             "feature sets, so that models differ more; by default the features of the estimator",
             option=False,
             provenance=lambda several: [FeatureSet.named(each).provenance for each in several],

@@ -37,6 +37,14 @@ class PresetMember(NamedTuple):
         """
         return replace(estimator_class(self.estimator).default_transform, binarize=self.binarize)
 
+    def file_name(self, number: int) -> str:
+        """The name of the file of the model with this number.
+
+        >>> PresetMember("crf", "left").file_name(3)
+        '3-crf-left.lpcfg'
+        """
+        return f"{number}-{self.estimator}-{self.binarize}.lpcfg"
+
     def make(self, seed: int = 0, **parameters: object) -> Estimator:
         """The estimator, with those of the parameters that it has.
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from lpcfg.estimators.base import Estimator
-from lpcfg.estimators.constraints import Instance
-from lpcfg.estimators.parameters import parameter
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.parameters.constraints import Instance
+from lpcfg.parameters.parameterized import parameter
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 

@@ -8,7 +8,7 @@ from lpcfg.evaluation.counts import BracketCounts
 from lpcfg.evaluation.evalb import EvalbSummary
 from lpcfg.evaluation.strict import StrictSummary
 
-__all__ = ["LabelTable", "LengthTable", "aligned", "summary_table"]
+__all__ = ["LabelTable", "LengthTable", "aligned", "summary_rows", "summary_table"]
 
 
 def aligned(rows: Iterable[Sequence[str]]) -> str:
@@ -91,6 +91,17 @@ def summary_table(
     EVALB                          0       0.00    0.00  0.00   0.00  0.00
     EVALB, up to 40 words          0       0.00    0.00  0.00   0.00  0.00
     """
+    return aligned(summary_rows(total, evalb, short, cutoff))
+
+
+def summary_rows(
+    total: StrictSummary, evalb: EvalbSummary, short: EvalbSummary, cutoff: int
+) -> list[tuple[str, ...]]:
+    """The cells of :func:`summary_table`, its heading first.
+
+    >>> summary_rows(StrictSummary(sentences=1), EvalbSummary(), EvalbSummary(), 40)[1][:2]
+    ('all sentences', '1')
+    """
 
     def row(
         name: str, sentences: int, counts: BracketCounts, sentence_figures: Sequence[str]
@@ -102,17 +113,11 @@ def summary_table(
         sentence_figures = _figures(summary.exact_match, summary.tag_accuracy)
         return row(name, summary.valid, summary, sentence_figures)
 
-    return aligned(
-        [
-            ("", "sentences", "precision", "recall", "F1", "exact", "tags"),
-            row(
-                "all sentences",
-                total.sentences,
-                total,
-                _figures(total.exact_match, total.tag_accuracy),
-            ),
-            row("  without labels", total.sentences, total.unlabelled, ("", "")),
-            evalb_row("EVALB", evalb),
-            evalb_row(f"EVALB, up to {cutoff} words", short),
-        ]
-    )
+    figures = _figures(total.exact_match, total.tag_accuracy)
+    return [
+        ("", "sentences", "precision", "recall", "F1", "exact", "tags"),
+        row("all sentences", total.sentences, total, figures),
+        row("  without labels", total.sentences, total.unlabelled, ("", "")),
+        evalb_row("EVALB", evalb),
+        evalb_row(f"EVALB, up to {cutoff} words", short),
+    ]

@@ -55,7 +55,7 @@ class Bracketing:
             stack.append(parse)
         elif parse is not None:
             if not all(isinstance(fragment, Tree) for fragment in parse):
-                raise InputError("a sentence must be a tree, a sequence of trees or None")
+                raise InputError("must be a tree, a sequence of trees or None", argument="parse")
             stack.extend(reversed(parse))
         while stack:
             item = stack.pop()

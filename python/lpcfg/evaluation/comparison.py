@@ -89,6 +89,8 @@ class Comparison:
 
         The difference is the number of wrong brackets of the worst parser minus that of the best.
 
+        ``count``: the largest number of sentences.
+
         >>> from lpcfg import Tree
         >>> rain, snow = Tree.from_string("(NP (NN rain))"), Tree.from_string("(NP (NN snow))")
         >>> first, second = [rain, snow], [rain, Tree("NN", "snow")]

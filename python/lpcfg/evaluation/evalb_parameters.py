@@ -190,14 +190,14 @@ def read_parameters(path: str | os.PathLike[str]) -> EvalbParameters:
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError(f"a .prm file must be UTF-8 text: {error}", argument=path) from error
+        raise InputError(f"a .prm file must be UTF-8 text: {error}", path=path) from error
     reader = _Reader()
     for number, line in enumerate(text.split("\n"), start=1):
         if line.strip() and not line.startswith("#"):
             try:
                 reader.read(line)
             except ValueError as error:
-                raise InputError(str(error), argument=f"{os.fspath(path)}:{number}") from None
+                raise InputError(str(error), path=path, line=number) from None
     return reader.parameters()
 
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from lpcfg import _html
 from lpcfg.errors import InputError, TreebankError
 from lpcfg.evaluation.evalb_parameters import NEW, EvalbParameters
 from lpcfg.evaluation.scores import Scores, evaluate
@@ -22,7 +23,7 @@ Input = Literal["words", "tags", "both"]
 INPUTS = ("words", "tags", "both")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Evaluation:
     r"""The scores of a parser on a treebank, its parses and its speed.
 
@@ -96,6 +97,18 @@ class Evaluation:
             "sentences_per_second": self.sentences_per_second,
             "tokens_per_second": self.tokens_per_second,
         }
+
+    def __repr__(self) -> str:
+        return (
+            f"<Evaluation of {len(self.parses)} sentences: F1 {self.scores.f1:.2f}, "
+            f"{self.sentences_per_second:.1f} sentences/s>"
+        )
+
+    def _repr_html_(self) -> str:
+        """The scores, statuses and speed as notebooks show them."""
+        return self.scores._repr_html_() + "".join(
+            _html.caption(line) for line in str(self).splitlines()[-2:]
+        )
 
     def __str__(self) -> str:
         statuses = ", ".join(f"{count} {status}" for status, count in self.statuses.items())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import os
 from collections import Counter, defaultdict
 from collections.abc import Iterable
@@ -11,9 +10,10 @@ from functools import cached_property
 from itertools import islice
 from typing import Any, NamedTuple, TypeVar
 
+from lpcfg import _html
 from lpcfg.errors import InputError
 from lpcfg.evaluation._evalb_comparison import EvalbResult, compare
-from lpcfg.evaluation._score_table import LabelTable, LengthTable, summary_table
+from lpcfg.evaluation._score_table import LabelTable, LengthTable, summary_rows, summary_table
 from lpcfg.evaluation.bracketing import Bracketing, Scorable
 from lpcfg.evaluation.counts import BracketCounts
 from lpcfg.evaluation.evalb import EvalbSummary, in_pairs
@@ -162,6 +162,22 @@ class Scores:
         return self.total.f1
 
     @property
+    def mean_sentence_f1(self) -> float:
+        """The mean of the F1 of each sentence, in percent, where every sentence counts the same.
+
+        A sentence without brackets has F1 100 if it has not failed.
+
+        >>> from lpcfg.treebank.tree import Tree
+        >>> short = Tree.from_string("(S (NP (NN rain)) (VP (VBD fell)))")
+        >>> flat = Tree.from_string("(S (NN rain) (VBD fell))")
+        >>> scores = evaluate([short, short], [short, flat])
+        >>> round(scores.f1, 2), round(scores.mean_sentence_f1, 2)
+        (80.0, 75.0)
+        """
+        f1 = [100.0 if each.exact else each.f1 for each in self.by_sentence]
+        return sum(f1) / len(f1) if f1 else 0.0
+
+    @property
     def exact_match(self) -> float:
         """Sentences without a wrong or missing bracket, in percent of all.
 
@@ -227,6 +243,7 @@ class Scores:
         ['by_label', 'by_length', 'correct_tags']
         """
         return self.total.to_dict() | {
+            "mean_sentence_f1": self.mean_sentence_f1,
             "evalb": self.evalb.to_dict(),
             "evalb_short": self.evalb_short.to_dict(),
             "evalb_cutoff_length": self.parameters and self.parameters.cutoff_length,
@@ -243,13 +260,17 @@ class Scores:
 
     def _repr_html_(self) -> str:
         """The summary as notebooks show it."""
-        return f"<pre>{html.escape(str(self))}</pre>"
+        cutoff = (self.parameters or NEW).cutoff_length
+        heading, *rows = summary_rows(self.total, self.evalb, self.evalb_short, cutoff)
+        failed = f"coverage {self.coverage:.2f}: {len(self.failures)} of {self.sentences} failed"
+        return _html.table(rows, heading) + _html.caption(failed)
 
     def __str__(self) -> str:
         """A summary for the terminal; ``by_length`` and ``by_label`` print as tables too."""
         cutoff = (self.parameters or NEW).cutoff_length
         lines = [
             summary_table(self.total, self.evalb, self.evalb_short, cutoff),
+            f"mean F1 of a sentence {self.mean_sentence_f1:.2f}",
             f"coverage {self.coverage:.2f}: {len(self.failures)} of {self.sentences} failed",
             *(f"  {failure}" for failure in self.failures[:MAX_FAILURES_SHOWN]),
         ]
@@ -292,6 +313,7 @@ def evaluate(
       without labels               2     100.00   33.33  50.00
     EVALB                          1     100.00   75.00  85.71   0.00 100.00
     EVALB, up to 40 words          1     100.00   75.00  85.71   0.00 100.00
+    mean F1 of a sentence 40.00
     coverage 50.00: 1 of 2 failed
       sentence 2: there is no tree
     """

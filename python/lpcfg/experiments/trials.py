@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from lpcfg.errors import InputError
-from lpcfg.estimators.parameters import Parameterized
 from lpcfg.io.replacing import write_text
 from lpcfg.jobs import Shared, backend_is_chosen, run_jobs
+from lpcfg.parameters.parameterized import Parameterized
 
 __all__ = ["Row", "Trial", "digest", "run_trials"]
 
@@ -142,7 +142,9 @@ def _read(path: Path) -> dict[str, Row]:
             if number == len(texts) and not content.endswith(b"\n"):
                 break
             raise InputError(
-                f"{path}:{number}: this is not the result of a trial ({error!r}); "
-                "remove the line, or name another folder"
+                f"this is not the result of a trial ({error!r}); "
+                "remove the line, or name another folder",
+                path=path,
+                line=number,
             ) from error
     return lines

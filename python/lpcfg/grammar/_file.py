@@ -12,6 +12,7 @@ from lpcfg.grammar.crf_weights import CRFWeights
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates
 from lpcfg.grammar.span_filter import SpanFilter
+from lpcfg.io.compact_arrays import pack_numbers, unpack_numbers
 from lpcfg.io.formats import Arrays, Document, FileFormat
 from lpcfg.io.model_file import ModelFile
 from lpcfg.lexicon.lexicon_file import LEXICON_KEYS, pack_lexicon, unpack_lexicon
@@ -74,7 +75,7 @@ def _pack(grammar: Grammar) -> tuple[Arrays, Document]:
     if grammar.crf_weights is not None:
         arrays |= {
             "crf.vocabulary": grammar.crf_weights.vocabulary,
-            "crf.weights": grammar.crf_weights.weights,
+            **pack_numbers("crf.weights", grammar.crf_weights.weights),
         }
         if len(grammar.crf_weights.cluster_words):
             arrays |= {
@@ -86,10 +87,13 @@ def _pack(grammar: Grammar) -> tuple[Arrays, Document]:
             "prior_weight": grammar.crf_weights.prior_weight,
             "template_version": _core.crf_template_version,
         }
+        if grammar.crf_weights.dependencies:
+            document["crf"]["dependencies"] = True
     if grammar.span_filter is not None:
-        arrays |= {
-            f"span_filter.{name}": getattr(grammar.span_filter, name) for name in _FILTER_TYPES
-        }
+        for name, dtype in _FILTER_TYPES.items():
+            array = getattr(grammar.span_filter, name)
+            full = f"span_filter.{name}"
+            arrays |= pack_numbers(full, array) if dtype is np.float32 else {full: array}
         document["span_filter"] = {"template_version": _core.span_filter_version}
     return arrays, document
 
@@ -115,7 +119,7 @@ def _unpack(file: ModelFile, document: Document) -> Grammar:
         coarse=file.array("coarse", np.uint32, (count,)) if has_coarse else None,
         weights=file.array("weights", np.float64, (count,)) if has_coarse else None,
         latent=_latent_states(file, document) if "latent.states" in file.names() else None,
-        crf_weights=_crf_weights(file, document) if "crf.weights" in file.names() else None,
+        crf_weights=_crf_weights(file, document) if "crf.vocabulary" in file.names() else None,
         span_filter=_span_filter(file, document),
         provenance=document["provenance"],
     )
@@ -157,7 +161,7 @@ def _crf_weights(file: ModelFile, document: Document) -> CRFWeights:
         **crf,
         **clusters,
         vocabulary=file.array("crf.vocabulary", np.uint64, (None,)),
-        weights=file.array("crf.weights", np.float32, (None,)),
+        weights=unpack_numbers(file, "crf.weights"),
     )
 
 
@@ -167,12 +171,13 @@ def _span_filter(file: ModelFile, document: Document) -> SpanFilter | None:
     # Without its filter a grammar is only slower, so weights of other templates are left out.
     if document["span_filter"]["template_version"] != _core.span_filter_version:
         return None
-    return SpanFilter(
-        **{
-            name: file.array(f"span_filter.{name}", dtype, (None,))
-            for name, dtype in _FILTER_TYPES.items()
-        }
-    )
+    arrays: dict[str, Any] = {
+        name: unpack_numbers(file, f"span_filter.{name}")
+        if dtype is np.float32
+        else file.array(f"span_filter.{name}", dtype, (None,))
+        for name, dtype in _FILTER_TYPES.items()
+    }
+    return SpanFilter(**arrays)
 
 
 #: A grammar with its lexicon, its latent states or its CRF weights.

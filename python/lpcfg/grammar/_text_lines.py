@@ -21,10 +21,10 @@ def read_text(path: str | PathLike[str]) -> str:
             data = gzip.decompress(data)
         return data.decode("utf-8")
     except (EOFError, OSError, zlib.error) as error:
-        raise InputError(f"{path}: not a complete gzip file: {error}") from None
+        raise InputError(f"not a complete gzip file: {error}", path=path) from None
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise InputError(f"{path}:{line}: not UTF-8: {error.reason}") from None
+        raise InputError(f"not UTF-8: {error.reason}", path=path, line=line) from None
 
 
 def numbered_lines(path: str | PathLike[str]) -> Iterator[tuple[int, str]]:

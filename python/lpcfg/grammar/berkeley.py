@@ -67,8 +67,10 @@ def import_berkeley(grammar: str | PathLike[str], lexicon: str | PathLike[str]) 
             rules[names][states] = float(parts[-1])
         except ValueError:
             raise InputError(
-                f"{grammar}:{number}: not a rule of the Berkeley parser: {line!r}",
+                f"not a rule of the Berkeley parser: {line!r}",
                 argument="grammar",
+                path=grammar,
+                line=number,
             ) from None
         for name, state in zip(names, states, strict=True):
             counts[name] = max(counts[name], state + 1)
@@ -79,7 +81,10 @@ def import_berkeley(grammar: str | PathLike[str], lexicon: str | PathLike[str]) 
             emissions[tag, word] = np.array([float(v) for v in rest.strip("[] ").split(",")])
         except ValueError:
             raise InputError(
-                f"{lexicon}:{number}: not an entry of the lexicon: {line!r}", argument="lexicon"
+                f"not an entry of the lexicon: {line!r}",
+                argument="lexicon",
+                path=lexicon,
+                line=number,
             ) from None
         counts[tag] = max(counts[tag], len(emissions[tag, word]))
     return _Import(rules, dict(counts), emissions).result()

@@ -69,6 +69,7 @@ class CRFWeights:
     ``weights``: the weights of all features, indexed by hashes of the features.
     ``cluster_words``, ``clusters``: hashes of words, and their word clusters from coarse to fine;
     empty for a model without word clusters.
+    ``dependencies``: whether there are features of dependencies.
 
     >>> CRFWeights("crf", 1.0, np.zeros(0, dtype=np.uint64), np.zeros(8, dtype=np.float32))
     <CRFWeights: crf loss, prior weight 1, 0 of 8 weights are not zero>
@@ -82,6 +83,7 @@ class CRFWeights:
     clusters: NDArray[np.uint16] = field(
         default_factory=lambda: np.zeros((0, _core.crf_cluster_levels), dtype=np.uint16)
     )
+    dependencies: bool = False
 
     def __post_init__(self) -> None:
         if self.loss not in get_args(Loss):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lpcfg import _core
+from lpcfg import _core, _html
 from lpcfg.errors import GrammarError
 from lpcfg.grammar._flat_rules import flatten_rules
 from lpcfg.grammar.crf_weights import CRFWeights
@@ -83,12 +84,15 @@ class Grammar:
     def from_string(cls, text: str, start: str | None = None) -> Grammar:
         """Read a hand-written grammar in the notation of NLTK, see :mod:`lpcfg.grammar.notation`.
 
+        ``text``: the rules, one or several alternatives a line. ``start``: the start symbol; None
+        (the default) for the one that the text names, or the first left side.
+
         >>> grammar = Grammar.from_string("S -> 'a' S 'b' [0.5] | 'a' 'b' [0.5]")
         >>> len(grammar.binary_rules)
         3
         """
         rules = flatten_rules(read_rules(text, start))
-        return cls(
+        grammar = cls(
             symbols=rules.symbols,
             roots=rules.root,
             binary_rules=rules.binary_rules.astype(np.uint32),
@@ -98,6 +102,9 @@ class Grammar:
             lexicon=lexicon_from_entries(rules.lexical_rules),
             provenance={"estimator": "hand-written"},
         )
+        # What cannot be parsed with, such as a unary rule S -> S [1], is an error here, not later.
+        _ = grammar.core
+        return grammar
 
     def __reduce__(self) -> tuple[Callable[[bytes], Grammar], tuple[bytes]]:
         # As a model file, so that versions and values are checked when the pickle is read.
@@ -133,6 +140,26 @@ class Grammar:
             text += f", {np.count_nonzero(self.crf_weights.weights)} feature weights"
         return f"<Grammar: {text}>"
 
+    def _repr_html_(self) -> str:
+        """A summary as notebooks show it: sizes, origin and the most frequent rules."""
+        sizes: list[tuple[object, ...]] = [
+            ("estimator", self.provenance.get("estimator", "unknown")),
+            ("symbols", len(self.symbols)),
+            ("binary rules", len(self.binary_rules)),
+            ("unary rules", len(self.unary_rules)),
+            ("words", len(self.lexicon.words)),
+            ("classes of unknown words", len(self.lexicon.classes)),
+        ]
+        if self.latent is not None:
+            sizes += [
+                ("latent states of a symbol", f"up to {self.latent.states.max(initial=1)}"),
+                ("latent parameters", self.latent.size),
+            ]
+        if self.crf_weights is not None:
+            sizes += [("feature weights", np.count_nonzero(self.crf_weights.weights))]
+        rules = [(rule, f"{probability:.4f}") for probability, rule in self._frequent_rules(5)]
+        return _html.table(sizes) + _html.table(rules, ("frequent rule", "probability"))
+
     def __str__(self) -> str:
         details = "" if self.latent is None else f", {self.latent.size} latent parameters"
         if self.crf_weights is not None:
@@ -164,15 +191,23 @@ class Grammar:
         names = [str(symbol) for symbol in self.symbols]
         roots = [(p, names[a]) for a, p in enumerate(self.roots.tolist()) if p > 0]
         roots = sorted(roots, key=lambda root: -root[0])[:limit]
-        weights = np.ones(len(names)) if self.weights is None else self.weights
-        uses = weights[self.binary_rules[:, 0]] * self.binary_probabilities
         lines = [str(self), *self._origin()]
         lines.append("roots: " + ", ".join(f"{name} {p:.4f}" for p, name in roots))
         lines.append("most frequent rules:")
-        for row in np.argsort(-uses, kind="stable")[:limit].tolist():
-            parent, left, right = (names[symbol] for symbol in self.binary_rules[row].tolist())
-            lines.append(f"  {self.binary_probabilities[row]:.4f}  {parent} -> {left} {right}")
+        lines += [
+            f"  {probability:.4f}  {rule}" for probability, rule in self._frequent_rules(limit)
+        ]
         return "\n".join(lines)
+
+    def _frequent_rules(self, limit: int) -> Iterator[tuple[float, str]]:
+        """The binary rules with the highest expected counts, and their probabilities."""
+        weights = np.ones(len(self.symbols)) if self.weights is None else self.weights
+        uses = weights[self.binary_rules[:, 0]] * self.binary_probabilities
+        for row in np.argsort(-uses, kind="stable")[:limit].tolist():
+            parent, left, right = (
+                self.symbols[symbol] for symbol in self.binary_rules[row].tolist()
+            )
+            yield float(self.binary_probabilities[row]), f"{parent} -> {left} {right}"
 
     def _origin(self) -> Iterator[str]:
         for key, value in self.provenance.items():
@@ -231,6 +266,16 @@ class Grammar:
                     f"symbol {symbol} is a binarisation symbol, which has no label in trees: "
                     "it can be neither a root nor a preterminal"
                 )
+        try:
+            return self._index()
+        except GrammarError as error:
+            # The core knows symbols by their numbers.
+            raise GrammarError(re.sub(r"(?<=from symbol )\d+", self._name, str(error))) from None
+
+    def _name(self, number: re.Match[str]) -> str:
+        return str(self.symbols[int(number[0])])
+
+    def _index(self) -> _core.Grammar:
         label_ids = {node: identity for identity, node in enumerate(self.node_labels)}
         written = [() if s.siblings is not None else _node_labels(s) for s in self.symbols]
         return _core.Grammar(

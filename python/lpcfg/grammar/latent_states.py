@@ -74,7 +74,9 @@ class LatentStates:
         for name in ("roots", "binary", "unary", "emission_ratios", "tag_emissions"):
             values = getattr(self, name)
             # The sum is finite only if all values are, and needs no mask of the size of the array.
-            if values.ndim != 1 or not np.isfinite(values.sum(dtype=np.float64)):
+            with np.errstate(invalid="ignore"):
+                total = values.sum(dtype=np.float64)
+            if values.ndim != 1 or not np.isfinite(total):
                 raise GrammarError(f"{name} must be a flat array of finite numbers")
             if self.kind == "probabilistic" and values.min(initial=0.0) < 0:
                 raise GrammarError(f"{name} of probabilistic latent states must not be negative")
@@ -223,10 +225,10 @@ def refuse_unary_rules(rules: NDArray[np.integer], what: str = "latent states") 
 
     >>> refuse_unary_rules(np.array([[0, 1]]))
     Traceback (most recent call last):
-    lpcfg.errors.InputError: latent states cannot be combined with unary rules; let Transform \
-collapse unary chains
+    lpcfg.errors.InputError: transform: latent states cannot be combined with unary rules; let ...
     """
     if len(rules):
         raise InputError(
-            f"{what} cannot be combined with unary rules; let Transform collapse unary chains"
+            f"{what} cannot be combined with unary rules; let Transform collapse unary chains",
+            argument="transform",
         )

@@ -49,11 +49,15 @@ def import_nltk(grammar: str | PathLike[str] | NltkGrammar) -> Grammar:
         try:
             found = Grammar.from_string(text)
         except GrammarError as error:
-            place = ":".join(str(part) for part in (error.line, error.column) if part is not None)
-            where = f"{grammar}:{place}" if place else str(grammar)
             features = _FEATURES.search(text)
             hint = "; feature structures of NLTK cannot be represented" if features else ""
-            raise InputError(f"{where}: {error.message}{hint}", argument="grammar") from None
+            raise InputError(
+                f"{error.message}{hint}",
+                argument="grammar",
+                path=grammar,
+                line=error.line,
+                column=error.column,
+            ) from None
         source: dict[str, Any] = {"file": Path(grammar).name}
     else:
         found = Grammar.from_string(str(_rules(grammar)))

@@ -126,15 +126,17 @@ def _read(path: str | PathLike[str]) -> _File:
             reason = str(error) if isinstance(error, ValueError) else "the line is too short"
             shown = line if len(line) <= 80 else line[:77] + "..."
             raise InputError(
-                f"{path}:{number}: not a line of a grammar of the Rainbow parser ({reason}): "
-                f"{shown!r}",
+                f"not a line of a grammar of the Rainbow parser ({reason}): {shown!r}",
                 argument="grammar",
+                path=path,
+                line=number,
             ) from None
     if not file.roots or not file.terms:
         raise InputError(
-            f"{path}: not a grammar of the Rainbow parser: there is no line that begins with root "
-            "or none that begins with term",
+            "not a grammar of the Rainbow parser: there is no line that begins with root or none "
+            "that begins with term",
             argument="grammar",
+            path=path,
         )
     return file
 

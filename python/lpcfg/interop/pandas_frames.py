@@ -71,13 +71,17 @@ def to_pandas(
     if isinstance(results, (Parse, TextParse)):
         results = [results]
     if not isinstance(results, Iterable):
-        raise InputError(f"expected parses, marginals or scores, not {results!r}")
+        raise InputError(
+            f"expected parses, marginals or scores, not {results!r}", argument="results"
+        )
     return _spans(pandas, results)
 
 
 def _table(pandas: Any, table: np.ndarray[Any, Any]) -> pandas.DataFrame:  # noqa: ANN401
     if table.dtype.names is None:
-        raise InputError("expected the table of Parser.marginals, not another array")
+        raise InputError(
+            "expected the table of Parser.marginals, not another array", argument="results"
+        )
     frame: pandas.DataFrame = pandas.DataFrame({name: table[name] for name in table.dtype.names})
     return frame
 
@@ -87,7 +91,9 @@ def _spans(pandas: Any, parses: Iterable[Parse | TextParse]) -> pandas.DataFrame
     offsets: list[tuple[int, int]] = []
     for number, result in enumerate(parses):
         if not isinstance(result, (Parse, TextParse)):
-            raise InputError(f"expected parses, marginals or scores, not {result!r}")
+            raise InputError(
+                f"expected parses, marginals or scores, not {result!r}", argument="results"
+            )
         parse = result.parse if isinstance(result, TextParse) else result
         rows += ((number, *row) for row in _rows(parse))
         if isinstance(result, TextParse):

@@ -154,7 +154,7 @@ class _Constituents(NamedTuple):
                 break
             if self.ends[place] == end:
                 return place
-        raise InputError(f"this span is no constituent: {span.text!r}")
+        raise InputError(f"{span.text!r} is no constituent", argument="span")
 
     def within(self, place: int) -> range:
         """The places of a constituent and of all below it."""
@@ -165,7 +165,9 @@ def _of(span: Span) -> tuple[_Constituents, int]:
     """The constituents of the span's document, and the place of the span among them."""
     stored = span.doc.user_data.get(_KEY)
     if stored is None:
-        raise InputError('this document was not parsed; add the component: nlp.add_pipe("lpcfg")')
+        raise InputError(
+            'this document was not parsed; add the component: nlp.add_pipe("lpcfg")', argument="doc"
+        )
     constituents = _Constituents(*stored)
     return constituents, constituents.place(span)
 
@@ -241,7 +243,8 @@ def _sentences(doc: Doc) -> list[Span]:
             return []
         raise InputError(
             "the sentences of the document are not known; add a component that finds them before "
-            'this one: nlp.add_pipe("sentencizer", before="lpcfg")'
+            'this one: nlp.add_pipe("sentencizer", before="lpcfg")',
+            argument="doc",
         )
     return list(doc.sents)
 

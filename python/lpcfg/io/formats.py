@@ -144,6 +144,6 @@ def make_folder(path: str | PathLike[str]) -> Path:
     """
     folder = Path(path)
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
-        raise InputError("there is something already; name a folder to make", argument=folder)
+        raise InputError("there is something already; name a folder to make", path=folder)
     folder.mkdir(exist_ok=True)
     return folder

@@ -20,6 +20,7 @@ from lpcfg.errors import InputError, ModelFileError, NotAModelError
 
 __all__ = [
     "ModelFile",
+    "begins_model_file",
     "is_model_file",
     "model_file_bytes",
     "open_model_file",
@@ -54,10 +55,18 @@ def is_model_file(path: str | PathLike[str]) -> bool:
     """
     if not Path(path).is_file():
         return False
-    # The length of the header in eight bytes, then the header, which is JSON.
     with Path(path).open("rb") as file:
-        head = file.read(9)
-    return len(head) == 9 and head[8:] == b"{" and head[5:8] == bytes(3)
+        return begins_model_file(file.read(9))
+
+
+def begins_model_file(data: bytes) -> bool:
+    """Whether some bytes are the beginning of a model file.
+
+    >>> begins_model_file(b"It rained .")
+    False
+    """
+    # The length of the header in eight bytes, then the header, which is JSON.
+    return data[5:9] == b"\0\0\0{"
 
 
 def write_model_file(

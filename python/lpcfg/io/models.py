@@ -224,6 +224,9 @@ def save(model: object, path: str | PathLike[str]) -> None:
     folder, which must be new or empty. For a :class:`~lpcfg.Parser`, only the grammars are saved:
     its options are chosen when it is loaded. For a fitted estimator, its grammar is saved.
 
+    ``model``: a grammar, a parser, an ensemble, a reranker, a tagger or another model. ``path``:
+    the file to write, or the folder of models that have several files.
+
     >>> import tempfile, pathlib
     >>> from lpcfg import Ensemble, Grammar, Parser
     >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lpcfg.errors import ModelFileError
+from lpcfg.io.compact_arrays import SHORT, pack_numbers, unpack_numbers
 from lpcfg.io.model_file import ModelFile, pack_strings, unpack_strings
 from lpcfg.lexicon.lexicon import Lexicon
 from lpcfg.lexicon.word_classes import word_classes_from_dict
@@ -15,6 +17,9 @@ __all__ = ["LEXICON_KEYS", "pack_lexicon", "unpack_lexicon"]
 
 #: The keys of the JSON document that belong to the lexicon.
 LEXICON_KEYS = {"word_classes": dict, "lowercase_initial": bool}
+
+_SYMBOLS = "emission_symbols"
+_PROBABILITIES = "emission_probabilities"
 
 
 def pack_lexicon(lexicon: Lexicon) -> tuple[dict[str, NDArray[Any]], dict[str, Any]]:
@@ -27,8 +32,8 @@ def pack_lexicon(lexicon: Lexicon) -> tuple[dict[str, NDArray[Any]], dict[str, A
     """
     arrays: dict[str, NDArray[Any]] = {
         "emission_offsets": lexicon.offsets,
-        "emission_symbols": lexicon.symbols,
-        "emission_probabilities": _smallest(lexicon.probabilities),
+        **_pack_symbols(lexicon.symbols),
+        **_pack_probabilities(lexicon.probabilities),
         **pack_strings("words", lexicon.words),
         **pack_strings("classes", lexicon.classes),
     }
@@ -57,20 +62,40 @@ def unpack_lexicon(file: ModelFile, document: dict[str, Any]) -> Lexicon:
         classes=unpack_strings(file, "classes"),
         classifier=word_classes_from_dict(document["word_classes"]),
         offsets=file.array("emission_offsets", np.int64, (None,)),
-        symbols=file.array("emission_symbols", np.int32, (None,)),
-        probabilities=_probabilities(file, "emission_probabilities"),
+        symbols=_symbols(file),
+        probabilities=_probabilities(file),
         lowercase_initial=document["lowercase_initial"],
     )
 
 
-def _smallest(values: NDArray[np.float64]) -> NDArray[Any]:
-    """The same numbers in single precision, if none of them changes."""
+def _pack_symbols(symbols: NDArray[np.int32]) -> dict[str, NDArray[Any]]:
+    """The symbols; many of them in two bytes each, low byte first, if their numbers allow it."""
+    if len(symbols) < SHORT or symbols.max() > np.iinfo(np.uint16).max:
+        return {_SYMBOLS: symbols}
+    return {f"{_SYMBOLS}.bytes": symbols.astype("<u2").view(np.uint8)}
+
+
+def _symbols(file: ModelFile) -> NDArray[np.int32]:
+    """Undo :func:`_pack_symbols`."""
+    if f"{_SYMBOLS}.bytes" not in file.names():
+        return file.array(_SYMBOLS, np.int32, (None,))
+    pairs = file.array(f"{_SYMBOLS}.bytes", np.uint8, (None,))
+    if len(pairs) % 2:
+        raise ModelFileError(f"{_SYMBOLS} has an odd number of bytes", path=file.path)
+    return pairs.view("<u2").astype(np.int32)
+
+
+def _pack_probabilities(values: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+    """The probabilities in single precision or less, if none of them changes."""
     single = values.astype(np.float32)
-    return single if np.array_equal(single, values) else values
+    if np.array_equal(single, values):
+        return pack_numbers(_PROBABILITIES, single)
+    return {_PROBABILITIES: values}
 
 
-def _probabilities(file: ModelFile, name: str) -> NDArray[np.float64]:
-    """Undo :func:`_smallest`."""
-    if file.dtype(name) == np.float32:
-        return file.array(name, np.float32, (None,)).astype(np.float64)
-    return file.array(name, np.float64, (None,))
+def _probabilities(file: ModelFile) -> NDArray[np.float64]:
+    """Undo :func:`_pack_probabilities`."""
+    name = _PROBABILITIES
+    if name in file.names() and file.dtype(name) == np.float64:
+        return file.array(name, np.float64, (None,))
+    return unpack_numbers(file, name).astype(np.float64)

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 from lpcfg.errors import InputError
+from lpcfg.parameters.constraints import Instance
+from lpcfg.parameters.parameterized import parameter
 
-__all__ = ["LexiconOptions"]
+__all__ = ["LEXICON", "LexiconOptions"]
 
 Classes = Literal["english", "learnt", "tag"]
 
@@ -21,7 +23,8 @@ class LexiconOptions:
     predict the tags of the treebank's rare words, for any language. ``"english"``: the signatures
     of the Berkeley parser (Peng 2021, chapter 6). ``"tag"``: the tags themselves, for sentences
     whose tags are known (Cohen et al. 2013). Default ``"learnt"``.
-    ``rare``: words that occur at most this often are counted for their classes. Default 20.
+    ``classes``: the kind of word classes (default ``english``).
+        ``rare``: words that occur at most this often are replaced (default 5). Default 20.
     ``replace``: whether rare words are replaced by their classes, and so unknown to the lexicon.
     Default False: they also have entries as words.
     ``lowercase_initial``: whether unknown words at the beginning of a sentence are replaced by
@@ -79,6 +82,8 @@ class LexiconOptions:
     def plain(cls, classes: Classes = "english", rare: int = 5) -> LexiconOptions:
         """Rare words replaced by their classes, without smoothing (Peng 2021, chapter 6).
 
+        ``rare``: words that occur at most this often are counted for their classes.
+
         >>> LexiconOptions.plain().word_smoothing
         0.0
         """
@@ -91,3 +96,12 @@ class LexiconOptions:
             class_smoothing=0.0,
             chain_smoothing=0.0,
         )
+
+
+#: The declaration of a parameter ``lexicon``.
+LEXICON = parameter(
+    Instance(LexiconOptions),
+    "the classes of rare and unknown words, and the smoothing of the lexicon",
+    option=False,
+    nested=True,
+)

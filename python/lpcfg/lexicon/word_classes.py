@@ -16,7 +16,7 @@ from typing import ClassVar
 import numpy as np
 import scipy
 
-from lpcfg.errors import ModelFileError
+from lpcfg.errors import InputError
 
 __all__ = [
     "UNKNOWN",
@@ -355,7 +355,8 @@ def word_classes_from_dict(data: Mapping[str, object]) -> WordClasses:
         case {"kind": LearntClasses.kind, "names": list(names), "longest_suffix": int(longest)}:
             if all(isinstance(name, str) for name in names) and longest >= 0:
                 return LearntClasses(frozenset(names), longest)
-    raise ModelFileError(
+    raise InputError(
         f"no word classes can be made of {dict(data)!r:.200}: expected a kind"
-        f" ({EnglishClasses.kind}, {LearntClasses.kind} or {TagClasses.kind}) with its fields"
+        f" ({EnglishClasses.kind}, {LearntClasses.kind} or {TagClasses.kind}) with its fields",
+        argument="word_classes",
     )

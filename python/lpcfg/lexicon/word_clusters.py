@@ -227,7 +227,7 @@ class WordClusters:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> WordClusters:
-        """Load a file that :meth:`save` has written.
+        """Load a file that :meth:`save` has written to ``path``.
 
         >>> WordClusters.load("missing.lpcfg")
         Traceback (most recent call last):
@@ -245,7 +245,7 @@ def loaded_clusters(clusters: WordClusters | str | PathLike[str] | None) -> Word
     if isinstance(clusters, (str, PathLike)):
         clusters = WordClusters.load(clusters)
     if clusters is not None and not hasattr(clusters, "words_"):
-        raise InputError("the word clusters are not fitted; call fit first")
+        raise InputError("the word clusters are not fitted; call fit first", argument="clusters")
     return clusters
 
 

@@ -47,7 +47,7 @@ def load_parser(
     if options:
         raise InputError(
             f"the options of {stored.kind}s are stored with them; leave out {', '.join(options)}",
-            argument=path,
+            path=path,
         )
     parser: BaseParser = stored.load(**resources)
     return parser

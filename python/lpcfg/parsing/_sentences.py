@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg.errors import InputError
+from lpcfg.formats.dependencies import Dependencies, DependencyTree
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.treebank.escaping import escape_brackets
 
@@ -45,6 +46,19 @@ class Sentence(NamedTuple):
 
     tags: list[str | None] | None
     words: list[str] | None
+    dependencies: DependencyTree | None = None
+
+    def with_dependencies(
+        self, dependencies: Dependencies, known_tags: Collection[str]
+    ) -> Sentence:
+        """The sentence with its dependencies, and their tags where none are given."""
+        found = None if self.words is None else dependencies.find(self.words)
+        if self.words is None or found is None:
+            return self
+        given = self.tags or [None] * len(self.words)
+        known = (tag if tag in known_tags else None for tag in found.tags)
+        tags = [tag or other for tag, other in zip(given, known, strict=True)]
+        return self._replace(tags=tags, dependencies=found)
 
     @property
     def tokens(self) -> list[str]:
@@ -179,18 +193,24 @@ class SentenceColumns(NamedTuple):
     breaks: NDArray[np.uint8]
     #: The spellings of the words, if the model has features of words.
     spellings: list[str] | None
+    #: The distances of the words to their heads, and their relations, if the model has features of
+    #: dependencies. The relations of a sentence without dependencies are empty.
+    heads: NDArray[np.int32] | None
+    relations: list[str] | None
 
 
 def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> SentenceColumns:
     """The ids that a grammar has for words and tags."""
-    # Either all sentences have words, or none; the same holds for tags.
+    # Either all sentences have words, or none; the same holds for given tags.
     encode = grammar.lexicon.encode
     words = [encode(s.words, s.tags) for s in sentences if s.words is not None]
-    tags = [
-        _NO_TAG if tag is None else grammar.tag_ids[tag]
-        for sentence in sentences
-        for tag in sentence.tags or ()
-    ]
+    tags = []
+    if any(sentence.tags for sentence in sentences):
+        tags = [
+            _NO_TAG if tag is None else grammar.tag_ids[tag]
+            for sentence in sentences
+            for tag in sentence.tags or [None] * len(sentence.words or ())
+        ]
     spellings = None
     if grammar.crf_weights is not None:
         if not words:
@@ -198,6 +218,9 @@ def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> Sentenc
                 "a model with features of words needs the words of the sentences", argument="words"
             )
         spellings = [word for sentence in sentences for word in sentence.words or ()]
+    heads, relations = None, None
+    if grammar.crf_weights is not None and grammar.crf_weights.dependencies:
+        heads, relations = _dependency_columns(sentences)
     lengths = (len(s.tags or ()) if s.words is None else len(s.words) for s in sentences)
     return SentenceColumns(
         offsets=np.cumsum([0, *lengths], dtype=np.int64),
@@ -208,4 +231,20 @@ def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> Sentenc
             dtype=np.uint8,
         ),
         spellings=spellings,
+        heads=heads,
+        relations=relations,
     )
+
+
+def _dependency_columns(sentences: Sequence[Sentence]) -> tuple[NDArray[np.int32], list[str]]:
+    """The heads and relations of all words."""
+    heads: list[int] = []
+    relations: list[str] = []
+    for sentence in sentences:
+        if sentence.dependencies is None:
+            heads += [0] * len(sentence.tokens)
+            relations += [""] * len(sentence.tokens)
+        else:
+            heads += sentence.dependencies.heads
+            relations += sentence.dependencies.relations
+    return np.array(heads, dtype=np.int32), relations

@@ -137,6 +137,9 @@ class BaseParser(ABC):
         """For each sentence the parses of the parser's members, if any, then the parser's parse.
 
         All parses have marginals.
+
+        The arguments are as for :meth:`analyze_many`: ``tags``, ``words``, ``candidates``,
+        ``batch_size``.
         """
         parses = self.analyze_many(
             tags, words=words, candidates=candidates, marginals=True, batch_size=batch_size
@@ -151,6 +154,8 @@ class BaseParser(ABC):
         batch_size: int = BATCH,
     ) -> Iterator[Tree]:
         r"""The best trees of many sentences, lazily and in their order.
+
+        ``tags``, ``words``, ``batch_size``: as for :meth:`analyze_many`.
 
         >>> from lpcfg import Parser
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' | 'she' \n VP -> 'rained'")
@@ -172,6 +177,8 @@ class BaseParser(ABC):
         r"""The best trees of many sentences as text, lazily and in their order.
 
         This is ``str(tree)`` for each tree of :meth:`parse_many`, in less time.
+
+        ``tags``, ``words``, ``batch_size``: as for :meth:`analyze_many`.
 
         >>> from lpcfg import Parser
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
@@ -266,6 +273,8 @@ class BaseParser(ABC):
         Its fields are ``start``, ``end``, ``label``, ``probability`` and ``preterminal``: whether
         the label is the tag of a word. A label that is used both as a tag and for phrases has a row
         for each.
+
+        ``tags``, ``words``: the tags of the sentence, its words, or both, as for :meth:`parse`.
 
         >>> from lpcfg import Parser
         >>> grammar = Grammar.from_string("S -> S S [0.25] | 'ha' [0.75]")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from numbers import Real
+from os import PathLike
 from typing import TypeAlias
 
 import numpy as np
@@ -12,6 +13,7 @@ import numpy as np
 from lpcfg._batches import batches
 from lpcfg._options import check_positive
 from lpcfg.errors import InputError
+from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.parsing._coverage import Coverage, maximal_coverage_trees
@@ -67,6 +69,8 @@ class Ensemble(BaseParser):
     n_jobs : int
         The number of threads, from 1 to 1024, or -1 (default) for one on each core; members that
         are parsers keep their setting. The result does not depend on it.
+    dependencies : Dependencies, path or None
+        As for :class:`~lpcfg.Parser`, for members that are grammars.
 
     Examples
     --------
@@ -92,6 +96,7 @@ class Ensemble(BaseParser):
         max_length: int | None = MAX_LENGTH,
         timeout: float | None = None,
         n_jobs: int = -1,
+        dependencies: Dependencies | str | PathLike[str] | None = None,
     ) -> None:
         _check_members(members)
         check_choice("combine", combine, COMBINATIONS)
@@ -106,6 +111,7 @@ class Ensemble(BaseParser):
         self.members: list[BaseParser] = []
         self.weights: list[float] = []
         grouped = _grouped(members, values)
+        dependencies = loaded_dependencies(dependencies)
         for member, weight in grouped:
             if isinstance(member, list):
                 member = Parser(
@@ -117,6 +123,7 @@ class Ensemble(BaseParser):
                     max_length=max_length,
                     timeout=timeout_share(timeout, len(grouped)),
                     n_jobs=n_jobs,
+                    dependencies=dependencies,
                 )
             self.members.append(member)
             self.weights.append(float(weight))
@@ -181,6 +188,8 @@ class Ensemble(BaseParser):
         batch_size: int = BATCH,
     ) -> Iterator[tuple[Parse, ...]]:
         r"""For each sentence the parses of the members, then the parse of the ensemble.
+
+        ``tags``, ``words``, ``candidates``, ``batch_size``: as for :meth:`analyze_many`.
 
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
         >>> ensemble = Ensemble([grammar, Parser(grammar)])
@@ -258,6 +267,7 @@ def joint_parser(
     max_length: int | None = MAX_LENGTH,
     timeout: float | None = None,
     n_jobs: int = -1,
+    dependencies: Dependencies | str | PathLike[str] | None = None,
 ) -> Parser | Ensemble:
     r"""One parser for several grammars: an ensemble, unless they have the same backbone.
 
@@ -271,6 +281,7 @@ def joint_parser(
     """
     if classes is None:
         classes = backbone_classes(grammars)
+    dependencies = loaded_dependencies(dependencies)
     parsers = [
         Parser(
             [grammars[index] for index in group],
@@ -281,6 +292,7 @@ def joint_parser(
             max_length=max_length,
             timeout=timeout_share(timeout, len(classes)),
             n_jobs=n_jobs,
+            dependencies=dependencies,
         )
         for group in classes
     ]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from os import PathLike
 from typing import NamedTuple, TypedDict
 
 import numpy as np
 
 from lpcfg.errors import InputError
+from lpcfg.formats.dependencies import Dependencies
 
 __all__ = [
     "COMBINATIONS",
@@ -77,6 +79,7 @@ class ParserOptions(TypedDict, total=False):
     decoder: str
     combine: str
     prune: Pruning | float | None
+    dependencies: Dependencies | str | PathLike[str] | None
 
 
 def checked_pruning(prune: Pruning | float | None) -> Pruning:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, Self, TypeAlias
 
+from lpcfg import _html
 from lpcfg.parsing.marginals import MarginalTable, NodeSpan, node_spans, span_probabilities
 from lpcfg.text.segmentation import TextSentence, Token
 from lpcfg.treebank.escaping import EMPTY, escape
@@ -53,7 +54,9 @@ _MAX_REPR_LENGTH = 60
 class LabelledSpan(NamedTuple):
     """A labelled span of words, and the probability that the tree of the sentence has it.
 
-    The span covers the words from ``start`` up to but not including ``end``.
+    ``label``: the label of the node, or the tag of a preterminal.
+    ``start``, ``end``: the first word of the span, and the word after its last one, from 0.
+    ``probability``: the posterior probability of the span with this label, from 0 to 1.
 
     >>> LabelledSpan("NP", 0, 2, 0.9).probability
     0.9
@@ -145,6 +148,9 @@ class Parse:
     ) -> Self:
         """A parse from its trees with their log-probabilities, best first, and its marginals.
 
+        ``candidates``: the trees with their log-probabilities, the best one first; at least one.
+        ``marginals``: the probabilities of all labelled spans. ``conditional``: whether
+        probabilities are given the words, as those of a CRF (default False).
         ``probabilities``: the marginals as a mapping, if there is one already.
 
         >>> from lpcfg.parsing.marginals import marginal_table
@@ -182,6 +188,30 @@ class Parse:
         probability = "None" if self.log_probability is None else f"{self.log_probability:.6g}"
         return f"Parse({text!r}, status={self.status!r}, log_probability={probability})"
 
+    def to_svg(self) -> str:
+        """Draw the tree as an SVG document with the probabilities of its spans.
+
+        The less probable a span is, the redder is its label. Probabilities below 0.995 are written
+        below labels, the others are shown when the mouse is over them.
+
+        >>> from lpcfg import Parser
+        >>> parse = Parser.load("english").analyze(words=["Birds", "sing", "."])
+        >>> parse.to_svg().count("<title>probability") == len(parse.spans)
+        True
+        """
+        return self.tree.to_svg(probabilities=dict(enumerate(self.span_probabilities)))
+
+    def _repr_html_(self) -> str:
+        """The drawing as notebooks show it."""
+        parts = [f"status {self.status}"]
+        if self.log_probability is not None:
+            parts.append(f"log-probability {self.log_probability:.4g}")
+        if self.span_probabilities:
+            parts.append(f"least probable span {min(self.span_probabilities):.2f}")
+        if len(self.candidates) > 1:
+            parts.append(f"best of {len(self.candidates)} trees")
+        return _html.drawing(self.to_svg()) + _html.caption(", ".join(parts))
+
 
 class TextParse(NamedTuple):
     """A sentence of running text with its parse.
@@ -217,6 +247,10 @@ class TextParse(NamedTuple):
     def tokens(self) -> tuple[Token, ...]:
         """The tokens with their offsets."""
         return self.sentence.tokens
+
+    def _repr_html_(self) -> str:
+        """The text and the drawing as notebooks show them."""
+        return _html.caption(self.sentence.text) + self.parse._repr_html_()
 
 
 def tree_from_spans(spans: Sequence[tuple[str, int, int]], words: Sequence[str]) -> Tree:

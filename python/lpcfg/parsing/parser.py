@@ -17,6 +17,7 @@ from lpcfg._batches import batches
 from lpcfg._options import check_positive
 from lpcfg._threads import thread_count
 from lpcfg.errors import InputError
+from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.grammar.backbone import check_same_backbone
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.parsing._sentences import Sentence, Tags, check_sentences, encode_sentences
@@ -95,6 +96,10 @@ class Parser(BaseParser):
         not depend on it.
     charts : ChartCache or None
         Pruned charts to share with other parsers (default: None); the result does not depend on it.
+    dependencies : Dependencies, path or None
+        Tags and dependencies that are known of sentences, or their file (default: None). The tags
+        are taken as given; heads and relations are features of a conditional random field that was
+        trained with dependencies.
 
     Examples
     --------
@@ -119,6 +124,7 @@ class Parser(BaseParser):
         timeout: float | None = None,
         n_jobs: int = -1,
         charts: ChartCache | None = None,
+        dependencies: Dependencies | str | PathLike[str] | None = None,
     ) -> None:
         check_choice("decoder", decoder, DECODERS)
         check_choice("combine", combine, COMBINATIONS)
@@ -147,6 +153,7 @@ class Parser(BaseParser):
         self.timeout = timeout
         self.n_jobs = n_jobs
         self.charts = charts
+        self.dependencies = loaded_dependencies(dependencies)
         self._core = self._build_core()
 
     def _build_core(self) -> _core.Parser:
@@ -240,6 +247,9 @@ class Parser(BaseParser):
         check_positive("candidates", candidates)
         check_positive("batch_size", batch_size)
         sentences = check_sentences(tags, words, self.grammar.tag_ids)
+        if self.dependencies is not None:
+            known, tag_ids = self.dependencies, self.grammar.tag_ids
+            sentences = (sentence.with_dependencies(known, tag_ids) for sentence in sentences)
         return (
             parse
             for batch in batches(sentences, limited_batch(batch_size, candidates))
@@ -311,6 +321,8 @@ class Parser(BaseParser):
             marginals=marginals,
             times=profile is not None,
             spellings=encoded.spellings,
+            heads=encoded.heads,
+            relations=encoded.relations,
         )
         if profile is not None:
             *phases, total, reused = columns["times"].tolist()

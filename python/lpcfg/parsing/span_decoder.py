@@ -68,7 +68,10 @@ _Columns: TypeAlias = tuple[
 
 @dataclass(frozen=True)
 class SpanTree:
-    """A tree as labelled spans, ``(start, end, label)`` in pre-order, and the sum of its scores.
+    """A tree as labelled spans.
+
+    ``score``: the sum of the scores of its spans.
+    ``spans``: ``(start, end, label)`` of each node in pre-order; labels are numbers.
 
     >>> SpanTree(1.5, ((0, 2, 1),)).spans
     ((0, 2, 1),)
@@ -183,8 +186,8 @@ def span_marginals(
 ) -> SpanMarginals | list[SpanMarginals]:
     """The probabilities of labelled spans in a sentence, or in several, given their scores.
 
-    The arguments are as for :func:`decode_spans`. With a label for no bracket, binary trees that
-    have the same brackets are counted separately.
+    ``scores``, ``none``, ``n_jobs``: as for :func:`decode_spans`. With a label for no bracket,
+    binary trees that have the same brackets are counted separately.
 
     >>> scores = np.zeros((3, 4, 1))
     >>> scores[0, 2] = np.log(3)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
+from lpcfg import _core
 from lpcfg._options import build_options
 from lpcfg.errors import InputError, ModelFileError
 from lpcfg.grammar.backbone import backbone_classes
@@ -14,7 +15,7 @@ from lpcfg.grammar.grammar import Grammar
 from lpcfg.io.formats import Arrays, Document, FolderFormat, Resources
 from lpcfg.io.model_file import ModelFile
 from lpcfg.io.models import load, save
-from lpcfg.parsing.options import Pruning, checked_pruning
+from lpcfg.parsing.options import Pruning
 from lpcfg.reranking._model import RerankerModel
 from lpcfg.reranking.candidates import SCORES
 from lpcfg.reranking.reranker import Reranker
@@ -24,8 +25,8 @@ __all__ = ["RERANKER_FORMAT"]
 #: The largest absolute value of a weight: more than training gives, and sums cannot overflow.
 _MAX_WEIGHT = 1e12
 
-#: The parameters that are stored with a reranker, besides the pruning thresholds.
-_OPTIONS = ("candidates", "folds", "penalty", "min_count", "iterations", "decoder")
+#: The names of the files of grammars: the number of the parser, and that of the grammar in it.
+_NAME = re.compile(r"[1-9][0-9]*-[1-9][0-9]*\.lpcfg")
 
 
 def _parts(reranker: Reranker) -> list[Grammar]:
@@ -44,18 +45,30 @@ def _write(reranker: Reranker, folder: Path) -> tuple[Arrays, Document]:
         "keys": model.keys,
         "weights": model.weights,
     }
-    options: dict[str, Any] = {name: getattr(reranker, name) for name in _OPTIONS}
-    options["prune"] = checked_pruning(reranker.prune)._asdict()
-    return arrays, {"parsers": names, "options": options}
+    return arrays, {
+        "parsers": names,
+        "options": reranker.provenance_params(),
+        "template_version": _core.reranker_template_version,
+    }
 
 
 def _read(file: ModelFile, document: Document, resources: Resources) -> Reranker:
+    version = document["template_version"]
+    if version != _core.reranker_template_version:
+        raise ModelFileError(
+            f"its features have version {version}, and those of this lpcfg version "
+            f"{_core.reranker_template_version}; train the reranker again",
+            path=file.path,
+        )
     stored = document["options"]
-    if unknown := stored.keys() - {*_OPTIONS, "prune"}:
+    recorded = {name for name, each in Reranker.parameters().items() if each.provenance}
+    if unknown := stored.keys() - recorded:
         raise InputError(f"unknown options: {', '.join(sorted(unknown))}", argument="options")
+    # Estimators are only recorded: a loaded reranker has been fitted.
+    stored.pop("estimators", None)
     stored["prune"] = build_options(Pruning, stored.get("prune", {}))
-    reranker = Reranker(**stored, **resources)
-    reranker.check()
+    reranker = build_options(Reranker, stored).set_params(**resources)
+    reranker.validate()
     model = _read_model(file)
     grammars = _read_grammars(file, document["parsers"])
     reranker._use(grammars, [backbone_classes(group) for group in grammars])
@@ -85,13 +98,13 @@ def _read_model(file: ModelFile) -> RerankerModel:
 
 
 def _read_grammars(file: ModelFile, parsers: list[object]) -> list[list[Grammar]]:
-    # Only names inside the folder of the reranker are allowed.
+    # Only names that are written here: they are inside the folder of the reranker.
     groups = [
         [Path(file.path).parent / name for name in names]
         for names in parsers
         if isinstance(names, list)
         and names
-        and all(isinstance(name, str) and Path(name).name == name for name in names)
+        and all(isinstance(name, str) and _NAME.fullmatch(name) for name in names)
     ]
     if not groups or len(groups) != len(parsers):
         raise ModelFileError("'parsers' must be lists of names of files", path=file.path)
@@ -100,5 +113,9 @@ def _read_grammars(file: ModelFile, parsers: list[object]) -> list[list[Grammar]
 
 #: A reranker with its weights; the grammars of its parsers are in files beside it.
 RERANKER_FORMAT = FolderFormat(
-    kind="reranker", keys={"parsers": list, "options": dict}, parts=_parts, write=_write, read=_read
+    kind="reranker",
+    keys={"parsers": list, "options": dict, "template_version": int},
+    parts=_parts,
+    write=_write,
+    read=_read,
 )

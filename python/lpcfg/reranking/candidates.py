@@ -65,6 +65,9 @@ class Candidates:
         of a span is the sum over the trees that have it. The probability of the sentence is taken
         from the parsers that found more than fragments of it.
 
+        ``scores``: a number for each candidate, the higher the better; the best one becomes the
+        tree.
+
         >>> from lpcfg import Grammar, Parser
         >>> parser = Parser(Grammar.from_string("S -> X S | S X | X X \n X -> 'ha'"))
         >>> parses = list(parser.analyze_many(words=[["ha"] * 3], candidates=5, marginals=True))
@@ -177,6 +180,8 @@ def candidate_brackets(trees: Iterable[Tree], gold: Tree) -> list[BracketCounts]
 
 def oracle_f1(candidates: Iterable[Sequence[Tree]], gold: Sequence[Tree]) -> float:
     """The F1, in percent, of the best candidate of each sentence: the upper bound of reranking.
+
+    ``candidates``: the candidates of each sentence. ``gold``: its gold tree.
 
     >>> gold = Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")
     >>> oracle_f1([[Tree.from_string("(S (PRP it) (VP (VBD rained)))"), gold]], [gold])

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import copy
-import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -11,28 +10,46 @@ from typing import Self, Unpack
 
 from lpcfg._batches import batches
 from lpcfg._options import check_positive
-from lpcfg.errors import InputError
-from lpcfg.estimators.base import Estimator
+from lpcfg.estimators.base import BaseEstimator, Estimator
 from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import examine, save
 from lpcfg.io.formats import Resources
+from lpcfg.parameters.common import N_JOBS, PROGRESS
+from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options, Several
+from lpcfg.parameters.parameterized import parameter
 from lpcfg.parsing.base import BATCH, BaseParser, Tags
 from lpcfg.parsing.ensemble import Ensemble, joint_parser
 from lpcfg.parsing.member_parses import analyze_with_each
-from lpcfg.parsing.options import MAX_LENGTH, MEMORY, Pruning, timeout_share
+from lpcfg.parsing.options import (
+    DECODERS,
+    MAX_LENGTH,
+    MEMORY,
+    Pruning,
+    checked_pruning,
+    timeout_share,
+)
 from lpcfg.parsing.parse import Parse
 from lpcfg.reranking._cross_fitting import cross_fitted
 from lpcfg.reranking._model import RerankerModel, RerankerSamples
 from lpcfg.reranking.candidates import Candidates, merge_candidates
-from lpcfg.treebank.inputs import Trees, as_treebank
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["Reranker"]
 
 
-@dataclass
-class Reranker(BaseParser):
+def _records(estimators: Sequence[Estimator | Sequence[Estimator]]) -> list[object]:
+    """Estimators as the file of a reranker records them."""
+    return [
+        _records(each)
+        if isinstance(each, Sequence)
+        else {"estimator": each.name, **each.provenance_params()}
+        for each in estimators
+    ]
+
+
+@dataclass(repr=False, kw_only=True)
+class Reranker(BaseEstimator, BaseParser):
     """A log-linear (MaxEnt) reranker of k-best lists.
 
     It follows Charniak & Johnson (2005), over several parsers as in Narayan & Cohen (2015). Each
@@ -46,7 +63,8 @@ class Reranker(BaseParser):
     fold is parsed by grammars that were estimated from the other folds. Inside
     ``joblib.parallel_config``, folds are jobs of its backend; the reranker is the same.
 
-    A fitted reranker has the methods of a :class:`~lpcfg.Parser`.
+    It has the parameters and methods of an estimator, and a fitted reranker has the methods of a
+    :class:`~lpcfg.Parser`.
 
     >>> import lpcfg
     >>> treebank = Treebank.from_trees(lpcfg.embedded_trees())
@@ -57,58 +75,111 @@ class Reranker(BaseParser):
     The examples of the methods use this reranker.
     """
 
-    estimators: Sequence[Estimator | Sequence[Estimator]] = ()
-    """One estimator for each parser. A tuple of estimators makes one parser of several grammars. If
-    their tree transforms differ it is an ensemble, whose members also propose and score trees."""
-    candidates: int = 30
-    """The k of the k-best lists: the number of trees that each parser proposes, at least 1. A
-    higher number raises the oracle F1, and the time of training and parsing."""
-    folds: int = 5
-    """The number of folds for cross-fitting, from 2 to the number of trees. With more folds, the
-    grammars that produce the lists are closer to the final ones, and training takes longer."""
-    penalty: float = 30.0
-    """The weight of the L2 penalty, positive. The larger it is, the smaller the weights, and the
-    less the choice depends on single features."""
-    min_count: int = 5
-    """The smallest number of sentences among whose candidates a feature must differ to be used, at
-    least 1. A smaller number means more features, a larger model and more overfitting."""
-    iterations: int = 200
-    """The largest number of L-BFGS iterations, at least 1."""
-    decoder: str = "max-f1"
-    """The decoder of the parsers; see :class:`~lpcfg.Parser`."""
-    prune: Pruning | float | None = field(default_factory=Pruning)
-    """The pruning thresholds of the parsers; see :class:`~lpcfg.Parser`."""
-    memory: int = MEMORY
-    """The largest number of bytes for the charts of a sentence; see :class:`~lpcfg.Parser`."""
-    max_length: int | None = MAX_LENGTH
-    """The largest number of words that are parsed as a whole; see :class:`~lpcfg.Parser`."""
-    timeout: float | None = None
-    """The number of seconds for a sentence, which the parsers share; see :class:`~lpcfg.Parser`."""
-    n_jobs: int = -1
-    """The number of threads; -1 for all cores. Results do not depend on it."""
-    progress: Callable[[Iterable[int]], Iterable[int]] = iter
-    """A function that wraps the iterator of folds, for instance to show a progress bar."""
+    estimators: Sequence[Estimator | Sequence[Estimator]] = field(
+        default=(),
+        kw_only=False,
+        metadata=parameter(
+            Several(
+                AnyOf(Instance(Estimator), Several(Instance(Estimator), 1, repeated=True)),
+                repeated=True,
+            ),
+            "one estimator for each parser; a tuple of estimators makes one parser of several "
+            "grammars, and if their tree transforms differ it is an ensemble, whose members also "
+            "propose and score trees",
+            option=False,
+            provenance=_records,
+        ),
+    )
+    candidates: int = field(
+        default=30,
+        metadata=parameter(
+            Interval(int, 1),
+            "the k of the k-best lists: the number of trees that each parser proposes; a higher "
+            "number raises the oracle F1, and the time of training and parsing",
+        ),
+    )
+    folds: int = field(
+        default=5,
+        metadata=parameter(
+            Interval(int, 2),
+            "the number of folds for cross-fitting, at most the number of trees; with more folds, "
+            "the grammars that produce the lists are closer to the final ones, and training takes "
+            "longer",
+        ),
+    )
+    penalty: float = field(
+        default=30.0,
+        metadata=parameter(
+            Interval(float, 0, closed="neither"),
+            "the weight of the L2 penalty; the larger it is, the smaller the weights, and the less "
+            "the choice depends on single features",
+        ),
+    )
+    min_count: int = field(
+        default=5,
+        metadata=parameter(
+            Interval(int, 1),
+            "the smallest number of sentences among whose candidates a feature must differ to be "
+            "used; a smaller number means more features, a larger model and more overfitting",
+        ),
+    )
+    iterations: int = field(
+        default=200, metadata=parameter(Interval(int, 1), "the largest number of L-BFGS iterations")
+    )
+    decoder: str = field(
+        default="max-f1",
+        metadata=parameter(Options(*DECODERS), "the decoder of the parsers, as in a Parser"),
+    )
+    prune: Pruning | float | None = field(
+        default=Pruning(),
+        metadata=parameter(
+            AnyOf(Interval(float, 0, 1, "left"), Instance(Pruning, None)),
+            "the pruning thresholds of the parsers, as in a Parser",
+            option=False,
+            provenance=lambda prune: checked_pruning(prune)._asdict(),
+        ),
+    )
+    memory: int = field(
+        default=MEMORY,
+        metadata=parameter(
+            Interval(int, 1, (1 << 63) - 1),
+            "the largest number of bytes for the charts of a sentence, as in a Parser",
+            option=False,
+            provenance=False,
+        ),
+    )
+    max_length: int | None = field(
+        default=MAX_LENGTH,
+        metadata=parameter(
+            AnyOf(Interval(int, 1), Instance(None)),
+            "the largest number of words that are parsed as a whole, as in a Parser",
+            option=False,
+            provenance=False,
+        ),
+    )
+    timeout: float | None = field(
+        default=None,
+        metadata=parameter(
+            AnyOf(Interval(float, 0, closed="neither"), Instance(None)),
+            "the number of seconds for a sentence, which the parsers share, as in a Parser",
+            option=False,
+            provenance=False,
+        ),
+    )
+    n_jobs: int = field(default=-1, metadata=N_JOBS)
+    progress: Callable[[Iterable[int]], Iterable[int]] = field(default=iter, metadata=PROGRESS)
 
     grammars_: list[list[Grammar]] = field(init=False, repr=False, compare=False)
     parsers_: list[BaseParser] = field(init=False, repr=False, compare=False)
     model_: RerankerModel = field(init=False, repr=False, compare=False)
 
-    def fit(self, trees: Trees) -> Self:
-        """Estimate the grammars from trees, then the weights from k-best lists of these trees.
-
-        >>> import lpcfg
-        >>> Reranker().fit(Treebank.from_trees([lpcfg.Tree("NN", "rain")]))
-        Traceback (most recent call last):
-        lpcfg.errors.InputError: estimators: a reranker needs at least one
-        """
+    def _fit(self, treebank: Treebank) -> None:
+        """Estimate the grammars, then the weights from k-best lists of the same trees."""
         if not self.estimators:
-            raise InputError("a reranker needs at least one", argument="estimators")
-        self.check()
-        treebank = as_treebank(trees)
+            raise self.invalid("estimators", "must not be empty: a reranker needs at least one")
         if self.folds > len(treebank):
-            raise InputError(
-                f"folds must be at most the number of trees, {len(treebank)}, not {self.folds}",
-                argument="folds",
+            raise self.invalid(
+                "folds", f"must be at most the number of trees, {len(treebank)}, not {self.folds}"
             )
         grammars = self._estimate(treebank)
         # Grammars share a chart in a fold only if they also do so in the end.
@@ -118,6 +189,14 @@ class Reranker(BaseParser):
             samples.extend(fold)
         self.model_ = samples.fit(self.penalty, self.min_count, self.iterations)
         self._use(grammars, classes)
+
+    def parser(self) -> BaseParser:
+        """The reranker itself, once it is fitted.
+
+        >>> reranker.parser() is reranker
+        True
+        """
+        self._check_fitted("parsers_")
         return self
 
     def fold_samples(
@@ -147,22 +226,6 @@ class Reranker(BaseParser):
             proposed = self.propose(words=[tree.words() for tree in gold])
             samples.add(list(proposed), gold, self.n_jobs)
         return samples
-
-    def check(self) -> None:
-        """Raise an error for a parameter that is out of its range.
-
-        >>> Reranker(folds=1).check()
-        Traceback (most recent call last):
-        lpcfg.errors.InputError: folds must be at least 2, not 1
-        """
-        if not self.folds >= 2:
-            raise InputError(f"folds must be at least 2, not {self.folds}", argument="folds")
-        for name in ("candidates", "min_count", "iterations"):
-            check_positive(name, getattr(self, name))
-        if not isinstance(self.penalty, (int, float)) or not 0 < self.penalty < math.inf:
-            raise InputError(
-                f"penalty must be a positive number, not {self.penalty!r}", argument="penalty"
-            )
 
     def _estimate(self, treebank: Treebank) -> list[list[Grammar]]:
         """The grammars of each parser; an estimator that occurs twice is fitted once."""
@@ -314,7 +377,7 @@ class Reranker(BaseParser):
 
     @classmethod
     def load(cls, folder: str | PathLike[str], **resources: Unpack[Resources]) -> Self:
-        """Load a reranker that :meth:`save` wrote.
+        """Load a reranker that :meth:`save` wrote to ``folder``.
 
         ``resources``: ``memory``, ``max_length``, ``timeout`` and ``n_jobs``.
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from os import PathLike
@@ -15,14 +16,18 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
+import numpy as np
+
 from lpcfg.corpus.parse_corpus import parse_corpus
 from lpcfg.corpus.report import CorpusReport
 from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.common_parameters import N_JOBS, PROGRESS
-from lpcfg.estimators.constraints import Instance, Interval
-from lpcfg.estimators.parameters import parameter
+from lpcfg.formats.dependencies import Dependencies
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.parameters.constraints import Instance, Interval
+from lpcfg.parameters.parameterized import parameter
+from lpcfg.parsing.options import Pruning
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
@@ -39,8 +44,10 @@ def label_text(
     text: Paths,
     folder: str | PathLike[str],
     *,
+    dependencies: Dependencies | Paths | None = None,
     n_jobs: int = -1,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
+    prune: Pruning | float | None = Pruning(),  # noqa: B008 - an immutable default
 ) -> CorpusReport:
     r"""Parse text, one sentence a line, for a student to learn from.
 
@@ -50,8 +57,11 @@ def label_text(
     - ``teacher``: a model file or a folder of models.
     - ``text``: files or patterns, gzipped or not; words are separated by spaces.
     - ``folder``: the folder to write.
+    - ``dependencies``: what is known of the tags and dependencies of the sentences, or files of
+      them, for a teacher that was trained with dependencies (default: nothing).
     - ``n_jobs``: the number of threads, -1 (default) for one on each core.
     - ``progress``: a function that wraps the iterator of parts, to show a progress bar.
+    - ``prune``: as for :class:`lpcfg.Parser`.
 
     >>> with TemporaryDirectory() as place:
     ...     path = Path(place, "text.txt")
@@ -59,6 +69,8 @@ def label_text(
     ...     label_text("english", path, Path(place, "labelled")).sentences
     2
     """
+    if dependencies is not None and not isinstance(dependencies, Dependencies):
+        dependencies = Dependencies.read(dependencies)
     return parse_corpus(
         teacher,
         text,
@@ -68,6 +80,8 @@ def label_text(
         part_lines=_PART_LINES,
         n_jobs=n_jobs,
         progress=progress,
+        dependencies=dependencies,
+        prune=prune,
     )
 
 
@@ -75,7 +89,7 @@ def mixed_treebank(
     gold: Treebank,
     labelled: str | PathLike[str],
     *,
-    gold_copies: int = 3,
+    gold_weight: float = 3.0,
     min_confidence: float = 0.0,
     transform: Transform | None = None,
 ) -> Treebank:
@@ -83,8 +97,8 @@ def mixed_treebank(
 
     - ``gold``: the gold trees; their cleaning is applied to all trees.
     - ``labelled``: a folder that :func:`label_text` has written.
-    - ``gold_copies``: how often each gold tree is repeated (default 3): the weight of a gold tree
-      against that of a teacher's tree.
+    - ``gold_weight``: the weight of a gold tree (default 3); that of a teacher's tree is 1. If gold
+      trees have weights, they are multiplied by it.
     - ``min_confidence``: trees whose :func:`confidence` is lower are left out (default 0: none).
     - ``transform``: the transform of the trees, by default that of the gold trees.
 
@@ -95,11 +109,11 @@ def mixed_treebank(
     ...     _ = path.write_text("It rained .\n")
     ...     _ = label_text("english", path, f"{path}.labelled")
     ...     mixed = mixed_treebank(gold, f"{path}.labelled")
-    >>> [" ".join(words) for words, _ in mixed.sentences()]
-    ['rain', 'rain', 'rain', 'It rained .']
+    >>> [" ".join(words) for words, _ in mixed.sentences()], mixed.weights
+    (['rain', 'It rained .'], array([3., 1.]))
     """
-    if gold_copies < 1:
-        raise InputError(f"must be at least 1, not {gold_copies}", argument="gold_copies")
+    if not 0 < gold_weight < math.inf:
+        raise InputError(f"must be a positive number, not {gold_weight}", argument="gold_weight")
     with TemporaryDirectory() as place:
         gold_file, labelled_file = Path(place, "gold.mrg"), Path(place, "labelled.mrg")
         with gold_file.open("w", encoding="utf-8") as file:
@@ -111,10 +125,13 @@ def mixed_treebank(
                     file.write(f"{record['tree']}\n")
                     kept += 1
         # Trees are read, cleaned and transformed in the core, without an object for each.
-        sources = [gold_file] * gold_copies + [labelled_file] * bool(kept)
-        return Treebank.read(
+        sources = [gold_file] + [labelled_file] * bool(kept)
+        mixed = Treebank.read(
             sources, cleaning=gold.cleaning or False, transform=transform or gold.transform
         )
+    weights = np.ones(len(mixed))
+    weights[: len(gold)] = gold_weight * (1.0 if gold.weights is None else gold.weights)
+    return mixed.weighted(weights)
 
 
 def confidence(record: dict[str, Any]) -> float:
@@ -142,7 +159,7 @@ def _records(folder: Path) -> Iterator[dict[str, Any]]:
     """The parses of a folder, in the order of the text."""
     parts = sorted((folder / "parts").glob("*.jsonl.gz"))
     if not (folder / "manifest.json").exists():
-        raise InputError("the text has not been parsed to its end; parse it again", argument=folder)
+        raise InputError("the text has not been parsed to its end; parse it again", path=folder)
     for part in parts:
         with gzip.open(part, "rt", encoding="utf-8") as lines:
             yield from (record for line in lines if (record := json.loads(line)) is not None)
@@ -183,10 +200,19 @@ class SelfTrainingEstimator(Estimator):
             "the folder of the teacher's trees; what is there is not parsed again",
         )
     )
-    gold_copies: int = field(
-        default=3,
+    dependencies: Any = field(
+        default=None,
         metadata=parameter(
-            Interval(int, 1), "how often a gold tree is repeated: its weight against other trees"
+            Instance(object),
+            "the tags and dependencies of the text, or files of them, for a teacher that was "
+            "trained with dependencies",
+        ),
+    )
+    gold_weight: float = field(
+        default=3.0,
+        metadata=parameter(
+            Interval(float, 0, closed="neither"),
+            "the weight of a gold tree; that of a tree of the teacher is 1",
         ),
     )
     min_confidence: float = field(
@@ -202,20 +228,27 @@ class SelfTrainingEstimator(Estimator):
     def estimate(self, treebank: Treebank) -> Grammar:
         """Parse the text, unless that has been done, and train the student.
 
-        >>> SelfTrainingEstimator.parameters()["gold_copies"].default
-        3
+        >>> SelfTrainingEstimator.parameters()["gold_weight"].default
+        3.0
         """
-        label_text(self.teacher, self.text, self.folder, n_jobs=self.n_jobs, progress=self.progress)
+        label_text(
+            self.teacher,
+            self.text,
+            self.folder,
+            dependencies=self.dependencies,
+            n_jobs=self.n_jobs,
+            progress=self.progress,
+        )
         mixed = mixed_treebank(
             treebank,
             self.folder,
-            gold_copies=self.gold_copies,
+            gold_weight=self.gold_weight,
             min_confidence=self.min_confidence,
         )
         grammar = self.estimator.estimate(mixed)
         added = {
             "gold_trees": len(treebank),
-            "gold_copies": self.gold_copies,
+            "gold_weight": self.gold_weight,
             "min_confidence": self.min_confidence,
         }
         return replace(grammar, provenance={**grammar.provenance, "self_training": added})

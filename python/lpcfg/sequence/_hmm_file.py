@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import get_args
-
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from lpcfg.errors import InputError
 from lpcfg.io.formats import Arrays, Document, FileFormat
 from lpcfg.io.model_file import ModelFile, pack_strings, unpack_strings
-from lpcfg.sequence._symbols import Item, SymbolTable, Unknown
+from lpcfg.sequence._symbols import Item, SymbolTable
 from lpcfg.sequence.hmm import HMM
 from lpcfg.sequence.spectral_hmm import ObservableOperators, SpectralHMM
 
@@ -42,7 +40,7 @@ def _unpack_hmm(file: ModelFile, document: Document) -> HMM:
         states=_unpack_items(file, "states"),
     )
     hmm.set_params(**{name: document[name] for name in _HMM_OPTIONS})
-    hmm.check_options()
+    hmm.validate()
     return hmm
 
 
@@ -63,11 +61,8 @@ def _unpack_spectral_hmm(file: ModelFile, document: Document) -> SpectralHMM:
         raise InputError(
             f"operators must be finite numbers of at most {_MAX_VALUE:g}", argument="operators"
         )
-    if document["unknown"] not in get_args(Unknown):
-        raise InputError(
-            f"unknown must be one of {', '.join(get_args(Unknown))}", argument="unknown"
-        )
     hmm = SpectralHMM(n_states=states, unknown=document["unknown"])
+    hmm.validate()
     hmm.operators_ = ObservableOperators(start, operators, end)
     hmm.symbols_ = symbols
     return hmm

@@ -7,12 +7,13 @@ from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from lpcfg import _core
 from lpcfg._threads import thread_count
 from lpcfg.errors import InputError
+from lpcfg.parameters.parameterized import Parameterized
 from lpcfg.sequence._hmm_parameters import HMMParameters
 from lpcfg.sequence._symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
 
@@ -21,7 +22,7 @@ __all__ = ["Decoder", "HMMInference"]
 Decoder = Literal["viterbi", "posterior"]
 
 
-class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class HMMInference(TransformerMixin, Parameterized):  # type: ignore[misc]
     """The methods of a fitted :class:`~lpcfg.sequence.hmm.HMM`, which describes the attributes.
 
     >>> from lpcfg import HMM
@@ -46,6 +47,8 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def score_samples(self, sequences: Sequences) -> NDArray[np.float64]:
         """The log-probability of each sequence; minus infinity if it is impossible.
 
+        ``sequences``: lists of symbols.
+
         >>> from lpcfg import HMM
         >>> hmm = HMM.from_parameters([1], [[1]], [[0.25, 0.75]], symbols=["a", "b"])
         >>> np.exp(hmm.score_samples([["a"], ["b"], ["b", "b"]]))
@@ -57,6 +60,8 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, sequences: Sequences, labels: object = None) -> float:
         """The mean log-probability of a sequence; ``labels`` are not used.
 
+        ``sequences``: lists of symbols.
+
         >>> from lpcfg import HMM
         >>> hmm = HMM.from_parameters([1], [[1]], [[0.25, 0.75]], symbols=["a", "b"])
         >>> round(float(np.exp(hmm.score([["a"], ["a"]]))), 6)
@@ -67,13 +72,15 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, sequences: Sequences) -> list[list[Item]]:
         """The best state of each symbol, by the criterion ``decoder``.
 
+        ``sequences``: lists of symbols.
+
         >>> from lpcfg import HMM
         >>> parameters = [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.2, 0.8]]
         >>> hmm = HMM.from_parameters(*parameters, states=["low", "high"])
         >>> hmm.predict([[0, 0, 1, 0, 1, 1, 1]])
         [['low', 'low', 'low', 'low', 'high', 'high', 'high']]
         """
-        self.check_options()
+        self.validate()
         flat, encoded = self._encode(sequences)
         if self.decoder == "viterbi":
             numbers, _ = encoded.best_states(self.parameters_.core)
@@ -83,6 +90,8 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def predict_proba(self, sequences: Sequences) -> list[NDArray[np.float64]]:
         """For each sequence the posteriors of states (columns) at each symbol (row).
+
+        ``sequences``: lists of symbols.
 
         >>> from lpcfg import HMM
         >>> parameters = [0.5, 0.5], [[0.9, 0.1], [0.1, 0.9]], [[0.8, 0.2], [0.2, 0.8]]
@@ -113,6 +122,8 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def get_feature_names_out(self, input_features: object = None) -> NDArray[np.object_]:
         """The names of the columns of :meth:`transform`.
 
+        ``input_features``: not used; it is there for pipelines of scikit-learn.
+
         >>> from lpcfg import HMM
         >>> hmm = HMM(n_states=2, count_transitions=True).fit([["a", "b", "a"]])
         >>> list(hmm.get_feature_names_out())
@@ -127,6 +138,8 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
     def forward(self, sequence: Sequence[Item]) -> NDArray[np.float64]:
         """The logarithm of P(symbols up to a time, state at it): rows are times, columns states.
 
+        ``sequence``: the symbols of one sequence.
+
         >>> from lpcfg import HMM
         >>> hmm = HMM.from_parameters([0.5, 0.5], np.eye(2), [[0.5, 0.5], [0.1, 0.9]])
         >>> np.exp(hmm.forward([1, 1])).round(4)
@@ -138,6 +151,8 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
     def backward(self, sequence: Sequence[Item]) -> NDArray[np.float64]:
         """The logarithm of P(later symbols | state at each time): rows are times, columns states.
+
+        ``sequence``: the symbols of one sequence.
 
         >>> from lpcfg import HMM
         >>> hmm = HMM.from_parameters([0.5, 0.5], np.eye(2), [[0.5, 0.5], [0.1, 0.9]])
@@ -162,6 +177,9 @@ class HMMInference(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         """Sample sequences and their states; the same seed gives the same sequences.
 
         ``length``: the length of all sequences, or the largest length if the end is modelled.
+
+        ``n_sequences``: their number (default 1). ``random_state``: a seed, for the same sequences
+        again.
 
         >>> from lpcfg import HMM
         >>> hmm = HMM.from_parameters([1, 0], [[0, 1], [1, 0]], np.eye(2), symbols=["tick", "tock"])

@@ -5,19 +5,28 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias, TypeVar
+from typing import Literal, TypeAlias, TypeVar, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg.errors import InputError
+from lpcfg.parameters.constraints import Options
+from lpcfg.parameters.parameterized import parameter
 
-__all__ = ["FlatSequences", "Item", "Sequences", "SymbolTable", "Unknown"]
+__all__ = ["UNKNOWN", "FlatSequences", "Item", "Sequences", "SymbolTable", "Unknown"]
 
 Item: TypeAlias = str | int
 Sequences: TypeAlias = Iterable[Sequence[Item] | NDArray[np.integer]]
 Number = TypeVar("Number", bound=np.generic)
 Unknown = Literal["error", "ignore"]
+
+#: The declaration of a parameter ``unknown``.
+UNKNOWN = parameter(
+    Options(*get_args(Unknown)),
+    "symbols that are not in the vocabulary: 'error' raises an exception, 'ignore' leaves them out "
+    "of the emission probabilities",
+)
 
 
 @dataclass(frozen=True)
@@ -149,14 +158,15 @@ class SymbolTable:
         array([1, 2], dtype=uint32)
         >>> table.encode(FlatSequences.of([["b", "c"]]))
         Traceback (most recent call last):
-        lpcfg.errors.InputError: sequence 1, position 2: 'c' was never seen in training; ...
+        lpcfg.errors.InputError: sequences: sequence 1, position 2: 'c' was never seen in ...
         """
         encoded = np.array([self.ids.get(item, -1) for item in sequences.items], dtype=np.int64)
         if unknown == "error" and (encoded < 0).any():
             index = int(np.argmin(encoded))
             raise InputError(
-                f"{sequences.items[index]!r} was never seen in training; "
+                f"{sequences.position(index)}: {sequences.items[index]!r} was never seen in "
+                "training; "
                 'with unknown="ignore" such symbols are left out of the emission probabilities',
-                argument=sequences.position(index),
+                argument="sequences",
             )
         return np.where(encoded < 0, len(self.symbols), encoded).astype(np.uint32)

@@ -12,16 +12,25 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from lpcfg import _core
-from lpcfg._options import check_positive
 from lpcfg._threads import thread_count
 from lpcfg.errors import InputError
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import load, save
+from lpcfg.parameters.common import N_JOBS, PROGRESS, RANDOM_STATE
+from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options
+from lpcfg.parameters.parameterized import parameter
 from lpcfg.sequence._baum_welch import BaumWelch
 from lpcfg.sequence._hmm_grammar import right_branching
 from lpcfg.sequence._hmm_inference import Decoder, HMMInference
 from lpcfg.sequence._hmm_parameters import HMMParameters, count_states
-from lpcfg.sequence._symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
+from lpcfg.sequence._symbols import (
+    UNKNOWN,
+    FlatSequences,
+    Item,
+    Sequences,
+    SymbolTable,
+    Unknown,
+)
 
 __all__ = ["HMM"]
 
@@ -33,31 +42,6 @@ _MAX_COUNT = 1e15
 class HMM(HMMInference):
     """A hidden Markov model, trained on sequences alone (Baum-Welch) or with their states.
 
-    ``n_states``: the number of states; may be None (the default) if the states are given to
-    :meth:`fit`.
-    ``model_end``: whether to model the end of sequences; default False: probabilities are
-    conditional on the length of the sequence.
-    ``vocabulary``: the symbols; by default all that occur in training, sorted.
-    ``unknown``: how symbols outside the vocabulary are treated: ``"error"`` (the default) raises an
-    exception, ``"ignore"`` leaves them out of the emission probabilities.
-    ``pseudocount``: added to all counts of states, transitions and symbols; default 0, which gives
-    unseen events the probability 0.
-    ``n_init``: the number of random starts, of which the one with the best likelihood is kept;
-    default 1.
-    ``max_iter``: the largest number of iterations of each start; default 100.
-    ``tol``: iterations stop when the log-likelihood per symbol improves by less than this; default
-    1e-5.
-    ``warm_start``: whether :meth:`fit` continues from the parameters and the vocabulary of the last
-    fit; default False.
-    ``decoder``: the result of :meth:`predict`: the most probable sequence of states
-    (``"viterbi"``, the default) or the most probable state of each symbol (``"posterior"``).
-    ``count_transitions``: whether :meth:`transform` counts transitions, too; default False.
-    ``random_state``: the seed; the same seed gives the same model; default 0.
-    ``n_jobs``: the number of threads, -1 (the default) for one on each core; the result does not
-    depend on it.
-    ``progress``: a function that wraps the iterations, for a progress bar; by default ``iter``,
-    which shows none.
-
     After :meth:`fit`, ``parameters_`` has the probabilities, ``symbols_`` and ``states_`` the
     names of their columns and rows, ``log_likelihoods_`` the log-likelihood before each iteration,
     and ``converged_`` whether the iterations stopped before ``max_iter``.
@@ -68,20 +52,78 @@ class HMM(HMMInference):
     True
     """
 
-    n_states: int | None = None
-    model_end: bool = False
-    vocabulary: Sequence[Item] | None = None
-    unknown: Unknown = "error"
-    pseudocount: float = 0.0
-    n_init: int = 1
-    max_iter: int = 100
-    tol: float = 1e-5
-    warm_start: bool = False
-    decoder: Decoder = "viterbi"
-    count_transitions: bool = False
-    random_state: int = 0
-    n_jobs: int = -1
-    progress: Callable[[Iterable[int]], Iterable[int]] = iter
+    n_states: int | None = field(
+        default=None,
+        metadata=parameter(
+            AnyOf(Interval(int, 1), Instance(None)),
+            "the number of states; may be None if the states are given to fit",
+        ),
+    )
+    model_end: bool = field(
+        default=False,
+        metadata=parameter(
+            Instance(bool),
+            "whether to model the end of sequences; if not, probabilities are conditional on the "
+            "length of the sequence",
+        ),
+    )
+    vocabulary: Sequence[Item] | None = field(
+        default=None,
+        metadata=parameter(
+            Instance(Iterable, None),
+            "the symbols; by default all that occur in training, sorted",
+            provenance=lambda symbols: None if symbols is None else list(symbols),
+        ),
+    )
+    unknown: Unknown = field(default="error", metadata=UNKNOWN)
+    pseudocount: float = field(
+        default=0.0,
+        metadata=parameter(
+            Interval(float, 0, _MAX_COUNT),
+            "added to all counts of states, transitions and symbols; with 0, unseen events have "
+            "the probability 0",
+        ),
+    )
+    n_init: int = field(
+        default=1,
+        metadata=parameter(
+            Interval(int, 1),
+            "the number of random starts, of which the one with the best likelihood is kept",
+        ),
+    )
+    max_iter: int = field(
+        default=100,
+        metadata=parameter(Interval(int, 1), "the largest number of iterations of each start"),
+    )
+    tol: float = field(
+        default=1e-5,
+        metadata=parameter(
+            Interval(float, 0),
+            "iterations stop when the log-likelihood per symbol improves by less than this",
+        ),
+    )
+    warm_start: bool = field(
+        default=False,
+        metadata=parameter(
+            Instance(bool),
+            "whether fit continues from the parameters and the vocabulary of the last fit",
+        ),
+    )
+    decoder: Decoder = field(
+        default="viterbi",
+        metadata=parameter(
+            Options(*get_args(Decoder)),
+            "the result of predict: the most probable sequence of states, or the most probable "
+            "state of each symbol",
+        ),
+    )
+    count_transitions: bool = field(
+        default=False,
+        metadata=parameter(Instance(bool), "whether transform counts transitions, too"),
+    )
+    random_state: int = field(default=0, metadata=RANDOM_STATE)
+    n_jobs: int = field(default=-1, metadata=N_JOBS)
+    progress: Callable[[Iterable[int]], Iterable[int]] = field(default=iter, metadata=PROGRESS)
 
     parameters_: HMMParameters = field(init=False)
     symbols_: tuple[Item, ...] = field(init=False)
@@ -101,6 +143,12 @@ class HMM(HMMInference):
         states: Sequence[Item] | None = None,
     ) -> HMM:
         """A model with given probabilities; see :class:`.HMMParameters`.
+
+        ``initial``: the probability of each state at the beginning. ``transitions``: those of the
+        next state, a row for each state. ``emissions``: those of symbols, a row for each state.
+        ``ends``: the probability that a sequence ends after each state; None (the default) for
+        sequences that do not end. ``symbols``, ``states``: their names; None (the default) for
+        numbers from 0.
 
         >>> hmm = HMM.from_parameters([1, 0], [[0, 1], [1, 0]], np.eye(2), symbols=["tick", "tock"])
         >>> hmm.score([["tick", "tock", "tick"]])
@@ -135,6 +183,9 @@ class HMM(HMMInference):
         ``initial`` has the probabilities of first symbols, ``conditional`` the probabilities of the
         next symbol (column) given the symbol (row).
 
+        ``ends``: the probability that a sequence ends after each symbol; None for sequences that
+        do not end.
+
         >>> hmm = HMM.from_bigrams([0.5, 0.5], [[0.9, 0.1], [0.4, 0.6]], symbols=["a", "b"])
         >>> float(np.exp(hmm.score([["a", "b", "b"]])).round(6))
         0.03
@@ -155,7 +206,7 @@ class HMM(HMMInference):
         >>> hmm.predict([["she", "rained"]])
         [['N', 'V']]
         """
-        self.check_options()
+        self.validate()
         flat = FlatSequences.of(sequences)
         continued = self.warm_start and hasattr(self, "parameters_")
         table = SymbolTable.chosen(self.symbols_ if continued else self.vocabulary, flat)
@@ -167,29 +218,6 @@ class HMM(HMMInference):
             self._fit_supervised(flat, symbols, labels, len(table.symbols))
         self.symbols_ = table.symbols
         return self
-
-    def check_options(self) -> None:
-        """Raise an :class:`~lpcfg.errors.InputError` if a parameter cannot be used.
-
-        >>> HMM(n_states=0).check_options()
-        Traceback (most recent call last):
-        lpcfg.errors.InputError: n_states: must be an integer from 1 to 1000000000, not 0
-        """
-        if self.n_states is not None:
-            check_positive("n_states", self.n_states)
-        for name in ("n_init", "max_iter"):
-            check_positive(name, getattr(self, name))
-        if not 0 <= self.pseudocount <= _MAX_COUNT:
-            raise InputError(
-                f"pseudocount must be from 0 to {_MAX_COUNT:g}, but is {self.pseudocount}",
-                argument="pseudocount",
-            )
-        for name, choices in (("unknown", get_args(Unknown)), ("decoder", get_args(Decoder))):
-            if getattr(self, name) not in choices:
-                raise InputError(
-                    f"{name} must be one of {', '.join(choices)}, not {getattr(self, name)!r}",
-                    argument=name,
-                )
 
     def _fit_unsupervised(
         self, offsets: NDArray[np.int64], symbols: NDArray[np.uint32], n_symbols: int
@@ -282,7 +310,7 @@ class HMM(HMMInference):
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> HMM:
-        """Load a model that :meth:`save` has written.
+        """Load a model that :meth:`save` has written to ``path``.
 
         >>> HMM.load("missing.lpcfg")
         Traceback (most recent call last):

@@ -13,16 +13,24 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from sklearn.base import BaseEstimator
 from sklearn.utils.extmath import randomized_svd
 from sklearn.utils.validation import check_is_fitted
 
 from lpcfg._columns import distinct_rows
-from lpcfg._options import check_positive
 from lpcfg._threads import one_thread
 from lpcfg.errors import InputError
 from lpcfg.io import load, save
-from lpcfg.sequence._symbols import FlatSequences, Item, Sequences, SymbolTable, Unknown
+from lpcfg.parameters.common import RANDOM_STATE
+from lpcfg.parameters.constraints import Interval
+from lpcfg.parameters.parameterized import Parameterized, parameter
+from lpcfg.sequence._symbols import (
+    UNKNOWN,
+    FlatSequences,
+    Item,
+    Sequences,
+    SymbolTable,
+    Unknown,
+)
 
 __all__ = ["ObservableOperators", "SpectralHMM", "Triples"]
 
@@ -184,18 +192,12 @@ class ObservableOperators:
 
 
 @dataclass(eq=False, repr=False)
-class SpectralHMM(BaseEstimator):  # type: ignore[misc]
+class SpectralHMM(Parameterized):
     """A hidden Markov model by spectral learning: one step, without local optima.
 
     It has an operator for each symbol instead of states. The probabilities of sequences and of next
     symbols converge to the true ones if the emission and transition distributions of the states are
     linearly independent. Estimates from few sequences may be negative.
-
-    ``n_states``: the number of states, at most the number of symbols; default 2. More states fit
-    more structure and need more data.
-    ``unknown``: how symbols that were not seen in training are treated, ``"error"`` (the default)
-    or ``"ignore"``; see :class:`lpcfg.HMM`.
-    ``random_state``: the seed of the singular value decomposition; default 0.
 
     After :meth:`fit`, ``operators_`` has the operators and ``symbols_`` the symbols they belong to.
 
@@ -206,9 +208,16 @@ class SpectralHMM(BaseEstimator):  # type: ignore[misc]
     (np.float64(0.09), np.float64(0.09))
     """
 
-    n_states: int = 2
-    unknown: Unknown = "error"
-    random_state: int = 0
+    n_states: int = field(
+        default=2,
+        metadata=parameter(
+            Interval(int, 1),
+            "the number of states, at most the number of symbols; more states fit more structure "
+            "and need more data",
+        ),
+    )
+    unknown: Unknown = field(default="error", metadata=UNKNOWN)
+    random_state: int = field(default=0, metadata=RANDOM_STATE)
 
     operators_: ObservableOperators = field(init=False)
     symbols_: tuple[Item, ...] = field(init=False)
@@ -219,7 +228,7 @@ class SpectralHMM(BaseEstimator):  # type: ignore[misc]
         >>> SpectralHMM(n_states=1).fit([["a", "b", "a"]]).symbols_
         ('a', 'b')
         """
-        check_positive("n_states", self.n_states)
+        self.validate()
         flat = FlatSequences.of(sequences)
         table = SymbolTable.chosen(None, flat)
         symbols = table.encode(flat)
@@ -235,6 +244,8 @@ class SpectralHMM(BaseEstimator):  # type: ignore[misc]
     def score_samples(self, sequences: Sequences) -> NDArray[np.float64]:
         """The log-probability of each sequence; minus infinity if the estimate is not positive.
 
+        ``sequences``: lists of symbols.
+
         >>> hmm = SpectralHMM(n_states=2).fit([["a", "b"] * 5, ["b", "a"] * 5])
         >>> np.exp(hmm.score_samples([["a"], ["a", "b"], ["a", "a"]])).round(3)
         array([0.5, 0.5, 0. ])
@@ -245,6 +256,8 @@ class SpectralHMM(BaseEstimator):  # type: ignore[misc]
     def score(self, sequences: Sequences, labels: object = None) -> float:
         """The mean log-probability of a sequence; ``labels`` are not used.
 
+        ``sequences``: lists of symbols.
+
         >>> hmm = SpectralHMM(n_states=2).fit([["a", "b"] * 5, ["b", "a"] * 5])
         >>> round(float(np.exp(hmm.score([["a"], ["b"]]))), 3)
         0.5
@@ -253,6 +266,8 @@ class SpectralHMM(BaseEstimator):  # type: ignore[misc]
 
     def predict_next(self, sequences: Sequences) -> NDArray[np.float64]:
         """The probabilities of the next symbol (columns, as in ``symbols_``) after each sequence.
+
+        ``sequences``: lists of symbols, the beginnings of sequences.
 
         >>> hmm = SpectralHMM(n_states=2).fit([["a", "b"] * 5, ["b", "a"] * 5])
         >>> hmm.predict_next([["a", "b", "a"]]).round(3)
@@ -276,7 +291,7 @@ class SpectralHMM(BaseEstimator):  # type: ignore[misc]
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> SpectralHMM:
-        """Load a model that :meth:`save` has written.
+        """Load a model that :meth:`save` has written to ``path``.
 
         >>> SpectralHMM.load("missing.lpcfg")
         Traceback (most recent call last):

@@ -19,12 +19,15 @@ from lpcfg.errors import InputError
 from lpcfg.io import load, save
 from lpcfg.lexicon.estimation import estimate_from_columns
 from lpcfg.lexicon.lexicon import Lexicon
-from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.lexicon.options import LEXICON, LexiconOptions
 from lpcfg.lexicon.word_table import initial_words
+from lpcfg.parameters.common import N_JOBS
+from lpcfg.parameters.constraints import Interval
+from lpcfg.parameters.parameterized import Parameterized, parameter
 from lpcfg.sequence._symbols import FlatSequences
 from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.escaping import escape_brackets
-from lpcfg.treebank.inputs import Trees, as_treebank
+from lpcfg.treebank.inputs import Trees, as_treebank, as_trees
 from lpcfg.treebank.symbol import Symbol
 
 __all__ = ["Tagger"]
@@ -35,28 +38,22 @@ BATCH = 1024
 # The largest number of tags; the number of entries of the transition table is its cube.
 _MAX_TAGS = 400
 
-#: The parameters that are prior counts.
-SMOOTHING = ("trigram_smoothing", "bigram_smoothing")
-
 #: The largest count: more than any treebank has words, and sums of counts are exact.
 _MAX_COUNT = 1e15
 
 
-@dataclass
-class Tagger:
+#: The prior counts that a tagger can have.
+_PRIOR_COUNT = Interval(float, 0, _MAX_COUNT, "neither")
+
+
+@dataclass(repr=False, kw_only=True)
+class Tagger(Parameterized):
     """A part-of-speech tagger: a trigram (second-order) hidden Markov model.
 
-    ``lexicon``: how P(word | tag) is estimated; words are known or have classes, as in grammars.
-    ``trigram_smoothing``: the prior count, in tokens, of P(tag | previous tag) in P(tag | two
-    previous tags). Default 100; with larger values rare contexts back off further.
-    ``bigram_smoothing``: the prior count, in tokens, of P(tag) in P(tag | previous tag). Default
-    20.
-    ``n_jobs``: the number of threads, -1 (the default) for one on each core; the result does not
-    depend on it.
-
-    After :meth:`fit`, ``tags_`` has the tags, ``lexicon_`` the words, ``trigrams_`` and ``counts_``
-    the tag trigrams and their counts, and ``cleaning_`` the cleaning of the treebank. The defaults
-    were chosen on the development part of GUM.
+    Words are known or have classes, as in grammars. After :meth:`fit`, ``tags_`` has the tags,
+    ``lexicon_`` the words, ``trigrams_`` and ``counts_`` the tag trigrams and their counts,
+    ``cleaning_`` the cleaning of the treebank, and ``provenance_`` the parameters and the treebank.
+    The defaults were chosen on the development part of GUM.
 
     >>> from lpcfg import embedded_trees
     >>> tagger = Tagger().fit(embedded_trees())
@@ -64,10 +61,22 @@ class Tagger:
     ['DT', 'NN', 'VBD', 'PRP', '.']
     """
 
-    lexicon: LexiconOptions = field(default_factory=LexiconOptions)
-    trigram_smoothing: float = 100.0
-    bigram_smoothing: float = 20.0
-    n_jobs: int = -1
+    trigram_smoothing: float = field(
+        default=100.0,
+        metadata=parameter(
+            _PRIOR_COUNT,
+            "the prior count, in tokens, of P(tag | previous tag) in P(tag | two previous tags); "
+            "with larger values, rare contexts back off further",
+        ),
+    )
+    bigram_smoothing: float = field(
+        default=20.0,
+        metadata=parameter(
+            _PRIOR_COUNT, "the prior count, in tokens, of P(tag) in P(tag | previous tag)"
+        ),
+    )
+    lexicon: LexiconOptions = field(default_factory=LexiconOptions, metadata=LEXICON)
+    n_jobs: int = field(default=-1, metadata=N_JOBS)
 
     tags_: tuple[str, ...] = field(init=False, repr=False, compare=False)
     #: The cleaning of the treebank.
@@ -76,16 +85,21 @@ class Tagger:
     trigrams_: NDArray[np.uint32] = field(init=False, repr=False, compare=False)
     counts_: NDArray[np.float64] = field(init=False, repr=False, compare=False)
     lexicon_: Lexicon = field(init=False, repr=False, compare=False)
+    provenance_: dict[str, Any] = field(init=False, repr=False, compare=False)
     _tables: _core.SecondOrderModel = field(init=False, repr=False, compare=False)
 
-    def fit(self, trees: Trees) -> Self:
+    def fit(self, trees: Trees, y: object = None) -> Self:
         """Learn from the words and tags of a treebank, of trees, or of files of trees.
+
+        ``y`` is not used.
 
         >>> from lpcfg import Tree
         >>> Tagger().fit([Tree("NN", "rain")]).tags_
         ('NN',)
         """
+        self.validate()
         treebank = as_treebank(trees)
+        self.provenance_ = {**self.provenance_params(), **treebank.provenance}
         self.cleaning_ = treebank.cleaning or Cleaning()
         leaves = np.flatnonzero(treebank.word >= 0)
         names = [symbol.labels[-1] for symbol in treebank.symbols]
@@ -116,18 +130,12 @@ class Tagger:
         """Build the transition and emission tables from counts and lexicon.
 
         >>> from lpcfg import Tree
-        >>> tagger = Tagger().fit([Tree("NN", "rain")])
-        >>> tagger.trigram_smoothing = 0.0
+        >>> tagger = Tagger().fit([Tree("NN", "rain")]).set_params(trigram_smoothing=0)
         >>> tagger.build_tables()
         Traceback (most recent call last):
-        lpcfg.errors.InputError: trigram_smoothing must be above 0 and at most 1e+15, not 0.0
+        lpcfg.errors.InputError: Tagger: trigram_smoothing must be a number above 0 to ...
         """
-        for name in SMOOTHING:
-            if not 0 < getattr(self, name) <= _MAX_COUNT:
-                raise InputError(
-                    f"{name} must be above 0 and at most {_MAX_COUNT:g}, not {getattr(self, name)}",
-                    argument=name,
-                )
+        self.validate()
         if not np.all((self.counts_ > 0) & (self.counts_ <= _MAX_COUNT)):
             raise InputError(
                 f"counts must be above 0 and at most {_MAX_COUNT:g}", argument="counts"
@@ -158,6 +166,8 @@ class Tagger:
     def tag(self, words: Sequence[str]) -> list[str]:
         """The most probable tag of each word of a sentence.
 
+        ``words``: the words of one sentence.
+
         >>> from lpcfg import embedded_trees
         >>> tagger = Tagger().fit(embedded_trees())
         >>> tagger.tag(["A", "bird", "sang", "."])
@@ -169,6 +179,8 @@ class Tagger:
         self, sentences: Iterable[Sequence[str]], batch_size: int = BATCH
     ) -> Iterator[list[str]]:
         """The most probable tags of many sentences, lazily, in their order and in batches.
+
+        ``batch_size``: how many sentences are tagged at once.
 
         >>> from lpcfg import embedded_trees
         >>> tagger = Tagger().fit(embedded_trees())
@@ -186,6 +198,8 @@ class Tagger:
         """The tags that have at least this probability, None for other words.
 
         A parser that gets these with the words has fewer choices; see :meth:`lpcfg.Parser.parse`.
+
+        ``sentences``: the words of each sentence. ``batch_size``: how many are tagged at once.
 
         >>> from lpcfg import embedded_trees
         >>> tagger = Tagger().fit(embedded_trees())
@@ -210,6 +224,8 @@ class Tagger:
     def posteriors(self, words: Sequence[str]) -> NDArray[np.float64]:
         """The probabilities of all tags (columns, as in ``tags_``) of each word (row).
 
+        ``words``: the words of one sentence.
+
         >>> from lpcfg import embedded_trees
         >>> tagger = Tagger().fit(embedded_trees())
         >>> table = tagger.posteriors(["A", "bird", "sang", "."])
@@ -226,6 +242,23 @@ class Tagger:
         )
         return flat, _core.Sequences(flat.offsets, ids.astype(np.uint32), thread_count(self.n_jobs))
 
+    def score(self, trees: Trees, y: object = None) -> float:
+        """The fraction of the words of some trees that get the tags they have in the trees.
+
+        The trees are cleaned in the same way as the training trees. ``y`` is not used.
+
+        >>> from lpcfg import embedded_trees
+        >>> trees = embedded_trees()
+        >>> 0.8 < Tagger().fit(trees[:300]).score(trees[300:]) < 1
+        True
+        """
+        gold = as_trees(trees, self.cleaning_)
+        if not gold:
+            raise InputError("there are no trees to score on", argument="trees")
+        found = self.tag_many(tree.words() for tree in gold)
+        equal = [np.equal(tree.tags(), tags) for tree, tags in zip(gold, found, strict=True)]
+        return float(np.concatenate(equal).mean())
+
     def save(self, path: str | PathLike[str]) -> None:
         """Write the tagger to a file; :meth:`load` reads it.
 
@@ -241,7 +274,7 @@ class Tagger:
 
     @classmethod
     def load(cls, path: str | PathLike[str]) -> Tagger:
-        """Load a tagger that :meth:`save` has written.
+        """Load a tagger that :meth:`save` has written to ``path``.
 
         >>> Tagger.load("missing.lpcfg")
         Traceback (most recent call last):

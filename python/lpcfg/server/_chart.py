@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
+
 from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.marginals import MarginalTable
 from lpcfg.parsing.options import Pruning
@@ -16,6 +18,9 @@ __all__ = ["ChartView"]
 
 #: The largest number of labels that are listed for a span.
 _LABELS = 6
+#: Seconds for what the coarse pass keeps: with nothing pruned after it, a sentence for which
+#: pruning had to be loosened takes many times as long as its parse.
+_SECONDS = 0.5
 
 
 class ChartView:
@@ -33,32 +38,44 @@ class ChartView:
                 backbone,
                 prune=Pruning(parser.prune.coarse, 0.0, parser.prune.spans),
                 memory=parser.memory,
+                timeout=_SECONDS,
                 n_jobs=parser.n_jobs,
             )
 
     def as_json(self, words: Sequence[str], marginals: MarginalTable) -> dict[str, Any]:
         """The cells of the triangle in which a label is left after the first pass.
 
-        ``first``: the number of labels after the first pass, None if there is no coarse pass.
+        ``first``: the number of labels after the first pass, None if there is no coarse pass or
+        the time for it was not enough.
         ``labels``: the most probable labels in the end. ``count``: the number of them all.
         """
         kept = _labels_by_span(marginals)
-        first = {}
-        if self.coarse is not None:
-            first = _labels_by_span(self.coarse.marginals(words=words))
+        first = self._after_coarse_pass(words)
         cells = []
-        for span in sorted(kept.keys() | first.keys()):
+        for span in sorted(kept.keys() | (first or {}).keys()):
             labels = sorted(kept.get(span, ()), key=lambda label: -label[1])
             cells.append(
                 {
                     "start": span[0],
                     "end": span[1],
-                    "first": len(first.get(span, ())) if self.coarse is not None else None,
+                    "first": None if first is None else first.get(span, 0),
                     "count": len(labels),
                     "labels": [[label, round(p, 6)] for label, p in labels[:_LABELS]],
                 }
             )
-        return {"passes": 1 if self.coarse is None else 2, "cells": cells}
+        return {"passes": 1 if first is None else 2, "cells": cells}
+
+    def _after_coarse_pass(self, words: Sequence[str]) -> dict[tuple[int, int], int] | None:
+        """The number of labels of each span that has any."""
+        if self.coarse is None:
+            return None
+        parse = self.coarse.analyze(words=words, marginals=True)
+        if parse.status == "timeout":
+            return None
+        assert parse.marginals is not None
+        spans = np.stack([parse.marginals["start"], parse.marginals["end"]], axis=1)
+        found, counts = np.unique(spans, axis=0, return_counts=True)
+        return dict(zip(map(tuple, found.tolist()), counts.tolist(), strict=True))
 
 
 def _labels_by_span(marginals: MarginalTable) -> dict[tuple[int, int], list[tuple[str, float]]]:

@@ -22,6 +22,7 @@ from lpcfg._core import __version__
 from lpcfg.errors import GrammarError, InputError
 from lpcfg.server._protection import Protection
 from lpcfg.server._requests import ParseRequest, RefusalError, read_document
+from lpcfg.server._turns import Share, Turns
 from lpcfg.server.limits import Limits
 from lpcfg.server.model import ServedModel
 from lpcfg.text.segmentation import TextSentence, split_text
@@ -33,8 +34,8 @@ LOOPBACK = ("localhost", "127.0.0.1", "::1")
 
 T = TypeVar("T")
 
-#: The number of words above which a sentence is long.
-_LONG = 40
+#: The number of words above which a sentence is long: it may take more than a tenth of a second.
+_LONG = 60
 
 _STATIC = files("lpcfg.server") / "static"
 
@@ -102,15 +103,16 @@ class _Service:
     """The endpoints of the API.
 
     Sentences are parsed one by one in a few threads, and waiting requests take turns: a short one
-    does not wait for the end of a long one. Long sentences never have all threads.
+    does not wait for the end of a long one.
     """
 
     def __init__(self, models: Sequence[ServedModel], limits: Limits, workers: int) -> None:
         self.models = {model.name: model for model in models}
         self.default = models[0].name
         self.limits = limits
+        self.turns = Turns(workers)
+        # Turns have as many threads; this one only lets them run.
         self.parsing = CapacityLimiter(workers)
-        self.parsing_long = CapacityLimiter(max(1, workers - 1))
         # Work that is quick does not wait for sentences.
         self.other = CapacityLimiter(2)
         self.requests = 0
@@ -149,13 +151,16 @@ class _Service:
             raise RefusalError(400, str(error)) from None
         message = f"only the first {most} sentences were parsed" if len(found) > most else None
         sentences: list[dict[str, Any]] = []
+        share = Share()
         for sentence in found[:most]:
             if anyio.current_time() > deadline:
                 message = f"only {len(sentences)} sentences were parsed within the time limit"
                 break
-            if await request.is_disconnected():
-                break
-            sentences.append(await self._analyze(model, sentence, wanted))
+            long = _LONG < len(sentence.tokens) <= self.limits.words
+            async with self.turns.turn(share, long=long):
+                if await request.is_disconnected():
+                    break
+                sentences.append(await self._analyze(model, sentence, wanted))
         if wanted.states:
             parsed = [sentence for sentence in sentences if "error" not in sentence]
             await self._in_thread(lambda: model.add_states(parsed))
@@ -170,17 +175,10 @@ class _Service:
         if words > self.limits.words:
             error = f"this sentence has {words} words, the limit is {self.limits.words}"
             return sentence.as_json() | {"error": error}
-
-        async def analyze() -> dict[str, Any]:
-            return await run_sync(
-                lambda: model.analyze(sentence, candidates=wanted.candidates, chart=wanted.chart),
-                limiter=self.parsing,
-            )
-
-        if words <= _LONG:
-            return await analyze()
-        async with self.parsing_long:
-            return await analyze()
+        return await run_sync(
+            lambda: model.analyze(sentence, candidates=wanted.candidates, chart=wanted.chart),
+            limiter=self.parsing,
+        )
 
     async def states(self, request: Request) -> Response:
         """What the latent states of a symbol are used for."""

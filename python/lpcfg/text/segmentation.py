@@ -32,7 +32,10 @@ _TOKENISER_LOCK = Lock()
 
 
 class Token(NamedTuple):
-    """A token: its text, and its first character and the one after its last.
+    """A token of running text.
+
+    ``text``: its characters. ``start``, ``end``: the offsets of its first character, and of the
+    one after its last, in the whole text.
 
     >>> Token("dog", 4, 7).text
     'dog'
@@ -44,7 +47,10 @@ class Token(NamedTuple):
 
 
 class TextSentence(NamedTuple):
-    """A sentence: its text, its first character and the one after its last, and its tokens.
+    """A sentence of running text.
+
+    ``text``: its characters. ``start``, ``end``: the offsets of its first character, and of the
+    one after its last, in the whole text. ``tokens``: its tokens.
 
     >>> TextSentence("Go!", 0, 3, (Token("Go", 0, 2), Token("!", 2, 3))).tokens[1].start
     2

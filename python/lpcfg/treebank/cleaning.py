@@ -105,7 +105,7 @@ class Cleaning:
 
     @classmethod
     def from_dict(cls, options: Mapping[str, Any]) -> Cleaning:
-        """Undo :meth:`to_dict`.
+        """Undo :meth:`to_dict`; ``options`` that are absent have their defaults.
 
         >>> Cleaning.from_dict({"function_tags": "keep"}).function_tags
         'keep'

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from os import PathLike
+from pathlib import Path
+from typing import Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lpcfg.errors import InputError
+from lpcfg.treebank._learnt_heads import learn_head_table
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["COLLINS", "HeadRules"]
+__all__ = ["COLLINS", "HEAD_RULES", "HeadRules", "resolve_head_rules"]
+
+#: Names of head rules: Collins's table for English, rules that are learnt from the treebank, or
+#: whichever suits its labels.
+HEAD_RULES = ("auto", "collins", "learnt")
 
 Side = Literal["left", "right"]
 
@@ -79,6 +87,52 @@ class HeadRules:
     default: Side = "left"
     punctuation: frozenset[str] = PUNCTUATION
 
+    @classmethod
+    def learn(cls, treebank: Treebank) -> Self:
+        """Rules for the labels of a treebank of any language, learnt from its trees.
+
+        The head is the child that phrases of a label are seldom without and that few other phrases
+        have.
+
+        >>> from lpcfg import Tree
+        >>> trees = "(PP (NP (D 今) (N 度)) (P は))", "(X (NP (N 雨)) (Y 。))"
+        >>> rules = HeadRules.learn(Treebank.from_trees(map(Tree.from_string, trees)))
+        >>> rules.table["PP"][0], rules.table["NP"][0]
+        (('right', ('P',)), ('right', ('N',)))
+        """
+        return cls(learn_head_table(treebank), punctuation=frozenset())
+
+    @classmethod
+    def read(cls, path: str | PathLike[str]) -> Self:
+        r"""Rules from a file with a line for each label, such as ``NP right NN NNS, left NP``.
+
+        After the label, the steps of the search are separated by commas: the side it starts from,
+        and the labels any of which it looks for; none stand for any child. A line ``* right`` sets
+        the side of the generic rule for other labels, and ``punctuation , .`` names tags that
+        are no heads. Text after ``#`` is a comment.
+
+        >>> import tempfile
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder, "heads.txt")
+        ...     _ = file.write_text("PP right P  # Japanese\nIP right VB ADJI, right\n* right\n")
+        ...     HeadRules.read(file).table
+        {'PP': (('right', ('P',)),), 'IP': (('right', ('VB', 'ADJI')), ('right', ()))}
+        """
+        table: dict[str, tuple[Step, ...]] = {}
+        default: Side = "left"
+        punctuation = PUNCTUATION
+        for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
+            label, _, rest = line.partition("#")[0].strip().partition(" ")
+            if label == "punctuation":
+                punctuation = frozenset(rest.split())
+            elif label:
+                steps = tuple(_read_step(step.split(), path, number) for step in rest.split(", "))
+                if label == "*":
+                    default = steps[0][0]
+                else:
+                    table[label] = steps
+        return cls(table, default, punctuation)
+
     def head_children(
         self, treebank: Treebank, levels: Sequence[NDArray[np.int64]]
     ) -> NDArray[np.int64]:
@@ -142,3 +196,41 @@ class HeadRules:
 
     def _generic(self, label: str) -> Sequence[Step]:
         return ((self.default, (label,)), (self.default, ()))
+
+
+def _read_step(words: Sequence[str], path: str | PathLike[str], line: int) -> Step:
+    match words:
+        case ["left" | "right" as side, *labels]:
+            return side, tuple(labels)
+    raise InputError(
+        f"line {line}: a step of a search is left or right and labels, as in NP right NN NNS, "
+        f"left NP; not {' '.join(words)!r}",
+        path=path,
+    )
+
+
+def resolve_head_rules(rules: HeadRules | str | PathLike[str], treebank: Treebank) -> HeadRules:
+    """The rules for a treebank, given as they are, by one of the names above, or by a file.
+
+    ``auto`` stands for Collins's table if it has most of the treebank's phrases, and for learnt
+    rules otherwise.
+
+    >>> from lpcfg import embedded_trees
+    >>> resolve_head_rules("auto", Treebank.from_trees(embedded_trees(20))) == HeadRules()
+    True
+    """
+    if isinstance(rules, HeadRules):
+        return rules
+    if rules == "collins" or (rules == "auto" and _is_penn(treebank)):
+        return HeadRules()
+    if rules in HEAD_RULES:
+        return HeadRules.learn(treebank)
+    return HeadRules.read(rules)
+
+
+def _is_penn(treebank: Treebank) -> bool:
+    """Whether Collins's table has the labels of more than half of the phrases."""
+    phrases = np.array([not symbol.preterminal for symbol in treebank.symbols])
+    known = np.array([symbol.labels[-1] in COLLINS for symbol in treebank.symbols])
+    counts = np.bincount(treebank.symbol, minlength=len(treebank.symbols))
+    return bool(2 * counts[known & phrases].sum() >= counts[phrases].sum())

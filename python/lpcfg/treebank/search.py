@@ -80,7 +80,9 @@ def _found(
             copy = nltk.ParentedTree.convert(tree.to_nltk())
             all_places = copy.treepositions()
         except RecursionError:
-            raise InputError(f"tree {number + 1} is too deep to be searched") from None
+            raise InputError(
+                f"tree {number + 1} is too deep to be searched", argument="trees"
+            ) from None
         with _pattern_errors(pattern):
             places = {_node_place(copy, place) for place in all_places if matches(copy[place])}
         for place, match in zip(all_places, _with_words(tree), strict=True):

@@ -120,6 +120,9 @@ def _raw_chunks(source: Source, name: str) -> Iterator[bytes]:
         elif name == "<stdin>":
             yield from _stream_chunks(sys.stdin.buffer, name)
         else:
+            if "\0" in name:
+                # No file has such a name, and Python's error does not tell which one was asked for.
+                raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT), name)
             with Path(source).open("rb") as stream:
                 yield from _stream_chunks(stream, name)
     except OSError as error:
@@ -133,7 +136,7 @@ def _stream_chunks(stream: BinaryIO, name: str) -> Iterator[bytes]:
     read = getattr(stream, "read1", stream.read)
     while chunk := read(_CHUNK):
         if not isinstance(chunk, bytes):
-            raise InputError(f"{name}: open the file in binary mode", argument="sources")
+            raise InputError("open the file in binary mode", argument="sources", path=name)
         yield chunk
 
 

@@ -59,6 +59,8 @@ class Symbol(NamedTuple):
     def from_json(cls, value: object) -> Symbol:
         """Undo :meth:`to_json`, with everything checked.
 
+        ``value``: what :meth:`to_json` returned, or anything else, which is refused.
+
         >>> Symbol.from_json([["NP"], ["S"], None, False])
         Symbol(labels=('NP',), ancestors=('S',), siblings=None, preterminal=False)
         """

@@ -96,6 +96,8 @@ class Transform:
     def invert(self, treebank: Treebank) -> list[Tree]:
         """The trees before the transform.
 
+        ``treebank``: a table that this transform has made, or a part of it.
+
         >>> Transform().invert(Transform().apply([Tree("NN", "rain")]))
         [Tree.from_string('(NN rain)')]
         """
@@ -104,17 +106,12 @@ class Transform:
     def invert_columns(self, treebank: Treebank) -> Forest:
         """The trees before the transform, as columns.
 
+        ``treebank``: a table that this transform has made, or a part of it.
+
         >>> Transform().invert_columns(Transform().apply([Tree("NN", "rain")])).word_names
         ['rain']
         """
-        table = (
-            treebank.symbol,
-            treebank.left,
-            treebank.right,
-            treebank.word,
-            treebank.tree_offsets,
-        )
-        return Forest(*invert_table(table, treebank.symbols, treebank.words))
+        return Forest(*invert_table(treebank.columns, treebank.symbols, treebank.words))
 
     def to_dict(self) -> dict[str, Any]:
         """The options as a dictionary that JSON can represent.
@@ -126,7 +123,7 @@ class Transform:
 
     @classmethod
     def from_dict(cls, options: Mapping[str, Any]) -> Transform:
-        """Undo :meth:`to_dict`.
+        """Undo :meth:`to_dict`; ``options`` that are absent have their defaults.
 
         >>> Transform.from_dict({"vertical": 2}).vertical
         2

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, overload
 
 from lpcfg.errors import InputError, TreebankError
@@ -21,7 +21,9 @@ __all__ = ["Tree", "escape", "tree_from_nodes", "unescape"]
 
 
 class Tree:
-    """An immutable constituency tree: a label and either children or, at a preterminal, one word.
+    """An immutable constituency tree.
+
+    ``label``: the label of its root. ``content``: its children, or the word of a preterminal.
 
     >>> tree = Tree("S", [Tree("NP", [Tree("PRP", "it")]), Tree("VP", [Tree("VBD", "rained")])])
     >>> tree.words(), tree.tags()
@@ -58,7 +60,7 @@ class Tree:
 
     @classmethod
     def from_string(cls, text: str, *, unescape: bool = False) -> Tree:
-        """Read one bracketed tree.
+        """Read one bracketed tree from ``text``.
 
         This undoes ``str(tree)``, except that ``-LRB-`` and ``-RRB-`` are kept unless ``unescape``
         asks for brackets.
@@ -318,17 +320,20 @@ class Tree:
 
         return draw_text(self, width)
 
-    def to_svg(self, *, marked: Collection[int] = ()) -> str:
-        """Draw the tree as an SVG document.
+    def to_svg(
+        self, *, marked: Collection[int] = (), probabilities: Mapping[int, float] | None = None
+    ) -> str:
+        """Draw the tree as an SVG document, on a white background and without style rules.
 
         ``marked``: the nodes to draw in red, by their numbers in :meth:`nodes` (default none).
+        ``probabilities``: by these numbers, the probabilities to show (default none).
 
         >>> Tree.from_string("(NN rain)").to_svg().startswith("<svg")
         True
         """
-        from lpcfg.treebank._draw_svg import draw_svg
+        from lpcfg.treebank.drawing import draw_svg
 
-        return draw_svg(self, marked)
+        return draw_svg(self, marked, probabilities)
 
     def _repr_svg_(self) -> str:
         return self.to_svg()
@@ -348,7 +353,7 @@ class Tree:
 
     @classmethod
     def from_nltk(cls, tree: nltk.Tree) -> Tree:
-        """Convert an ``nltk.Tree``, in which every word must be the only child of its node.
+        """Convert ``tree``, in which every word must be the only child of its node.
 
         >>> import nltk
         >>> Tree.from_nltk(nltk.Tree.fromstring("(NP (NN rain))"))

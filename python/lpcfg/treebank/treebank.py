@@ -7,12 +7,13 @@ import itertools
 import json
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from lpcfg._core import transform_forest
+from lpcfg import _html
+from lpcfg._core import transform_forest, transform_table
 from lpcfg.errors import InputError, TreebankError
 from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.forest import Forest, gather_trees
@@ -22,13 +23,27 @@ from lpcfg.treebank.symbol import Symbol
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.tree import Tree
 
+#: The largest number of nodes of a binarised tree that notebooks draw.
+_LARGEST_DRAWN = 60
+
 __all__ = ["Treebank"]
+
+
+InvertibleColumns: TypeAlias = tuple[
+    NDArray[np.uint32],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int32],
+    NDArray[np.int64],
+]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Treebank:
     """Binarised trees as a node table: trees in order, nodes in post-order, an array per column.
 
+    ``symbol`` is an index into ``symbols``, and ``word`` one into ``words``. The nodes of tree i
+    begin at ``tree_offsets[i]``. ``transform`` is the transform of the trees.
     ``left``, ``right`` and ``parent`` are indices into the whole table, -1 where there is none: a
     unary node has only a left child, a preterminal has no children, a root has no parent. ``start``
     and ``end`` count tokens within the sentence, ``end`` exclusive. ``word`` is -1 except for
@@ -118,6 +133,9 @@ class Treebank:
     ) -> Treebank:
         """A treebank from the columns, symbols and words that the core computes.
 
+        ``transform``, ``cleaning``: how the trees were transformed and cleaned; None if they were
+        not cleaned.
+
         >>> import io
         >>> from lpcfg.treebank.reader import read_table
         >>> table = read_table(io.BytesIO(b"(NN rain)"), None, Transform())
@@ -149,6 +167,33 @@ class Treebank:
             f"<Treebank of {len(self)} trees, {len(self.symbol)} nodes, "
             f"{len(self.symbols)} symbols, {len(self.words)} words>"
         )
+
+    @property
+    def columns(self) -> InvertibleColumns:
+        """The columns that the trees can be restored from, as the core takes them.
+
+        >>> len(Treebank.from_trees([Tree("NN", "rain")]).columns)
+        5
+        """
+        return self.symbol, self.left, self.right, self.word, self.tree_offsets
+
+    def _repr_html_(self) -> str:
+        """A summary as notebooks show it, with the first tree that is not large."""
+        rows: list[tuple[object, ...]] = [
+            ("trees", len(self)),
+            ("words", len(self.words)),
+            ("nodes", len(self.symbol)),
+            ("symbols", len(self.symbols)),
+            ("binarisation", self.transform.binarize),
+            ("ancestors, siblings", f"{self.transform.vertical}, {self.transform.horizontal}"),
+        ]
+        shown = _html.table(rows)
+        lengths = np.diff(self.tree_offsets)
+        small = np.flatnonzero(lengths <= _LARGEST_DRAWN)[:1]
+        if small.size:
+            tree = self.subset(small).trees()[0]
+            shown += _html.caption(f"tree {small[0]}:") + _html.drawing(tree.to_svg())
+        return shown
 
     def subset(self, trees: ArrayLike) -> Treebank:
         """The trees with these indices, in the given order; symbols and words stay.
@@ -233,8 +278,9 @@ class Treebank:
         >>> print(*bank.transformed(Transform(binarize="left")).symbols)
         A^X B^X @X[B] C^X ROOT+X
         """
-        transformed = transform.apply(self.transform.invert_columns(self))
-        return replace(transformed, cleaning=self.cleaning, weights=self.weights)
+        table = transform_table(self.columns, self.symbols, self.words, transform)
+        transformed = Treebank.from_table(table, transform, self.cleaning)
+        return replace(transformed, weights=self.weights)
 
     def sentences(self) -> list[tuple[list[str], list[str]]]:
         """The words and the tags of each sentence.
@@ -257,8 +303,7 @@ class Treebank:
         '8c74c669'
         """
         digest = hashlib.sha256()
-        columns = (self.symbol, self.left, self.right, self.word, self.tree_offsets)
-        for column in columns:
+        for column in self.columns:
             digest.update(column.astype("<i8").tobytes())
         if self.weights is not None:
             digest.update(self.weights.astype("<f8").tobytes())

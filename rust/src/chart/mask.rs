@@ -37,6 +37,19 @@ impl Mask {
         self.bits[cell * self.words_per_cell + class as usize / 64] |= 1 << (class % 64);
     }
 
+    /// Let classes survive in spans that the coarse pass has closed to them: the nodes of a gold tree.
+    pub fn open(&mut self, cells: Cells, items: impl Iterator<Item = (usize, SymbolId)>) {
+        for (cell, class) in items {
+            self.allow(cell, class.0);
+        }
+        for (start, end) in cells.bottom_up() {
+            if self.cell(cells.index(start, end)).iter().any(|&bits| bits != 0) {
+                self.insert(start, end);
+            }
+        }
+        self.collect_parents(cells);
+    }
+
     /// The bits of one cell.
     #[inline]
     pub fn cell(&self, cell: usize) -> &[u64] {

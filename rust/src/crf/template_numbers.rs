@@ -9,11 +9,11 @@
 /// The version of all templates, which model files store. A model of a later version, or of one
 /// before [`OLDEST_TEMPLATE_VERSION`], cannot be used: its weights belong to other features.
 ///
-/// Version 2 added the templates of word clusters.
-pub const TEMPLATE_VERSION: u32 = 2;
+/// Version 2 added the templates of word clusters, version 3 those of dependencies.
+pub const TEMPLATE_VERSION: u32 = 3;
 
-/// Models of versions from this one on can be used: a model without word clusters has the features
-/// of version 1.
+/// Models of versions from this one on can be used: a model without word clusters and dependencies
+/// has the features of version 1.
 pub const OLDEST_TEMPLATE_VERSION: u32 = 1;
 
 /// Declares the templates and a list of all of them.
@@ -164,6 +164,39 @@ templates! {
     SplitLeftRightClustersFine = 2105,
     SplitFirstRightClustersFine = 2106,
     SplitRightLastClustersFine = 2107,
+    WordRelation = 1200,
+    WordRelationTag = 1201,
+    WordRelationDependents = 1202,
+    WordRelationTagDependents = 1203,
+    WordParentTag = 1204,
+    WordRelationParentTag = 1205,
+    SpanHeads = 200,
+    SpanHeadsLength = 201,
+    SpanHeadsCut = 202,
+    SpanHeadsOutside = 203,
+    SpanHeadsBorders = 204,
+    SpanHeadsSiblings = 205,
+    SpanHeadsRelations = 206,
+    SpanHeadTag = 207,
+    SpanHeadWord = 208,
+    SpanHeadRelation = 209,
+    SpanHeadRelationOutside = 210,
+    SpanHeadTagOutside = 211,
+    SpanHeadPlace = 212,
+    SpanHeadParent = 213,
+    SpanHeadDependents = 214,
+    SpanHeadTagDependents = 215,
+    SpanHeadDependentsOutside = 216,
+    SpanHeadRelationDependents = 217,
+    SpanHeadOuterDependents = 218,
+    SpanHeadNextDependents = 219,
+    SpanHeadDependentsAround = 220,
+    SplitHeads = 2200,
+    SplitHeadsKind = 2201,
+    SplitHeadsRelation = 2202,
+    SplitRelations = 2203,
+    SplitTags = 2204,
+    SplitTagsRelation = 2205,
     Rule = 9999,
 }
 
@@ -304,6 +337,39 @@ mod tests {
         ("SplitLeftRightClustersFine", 2105),
         ("SplitFirstRightClustersFine", 2106),
         ("SplitRightLastClustersFine", 2107),
+        ("WordRelation", 1200),
+        ("WordRelationTag", 1201),
+        ("WordRelationDependents", 1202),
+        ("WordRelationTagDependents", 1203),
+        ("WordParentTag", 1204),
+        ("WordRelationParentTag", 1205),
+        ("SpanHeads", 200),
+        ("SpanHeadsLength", 201),
+        ("SpanHeadsCut", 202),
+        ("SpanHeadsOutside", 203),
+        ("SpanHeadsBorders", 204),
+        ("SpanHeadsSiblings", 205),
+        ("SpanHeadsRelations", 206),
+        ("SpanHeadTag", 207),
+        ("SpanHeadWord", 208),
+        ("SpanHeadRelation", 209),
+        ("SpanHeadRelationOutside", 210),
+        ("SpanHeadTagOutside", 211),
+        ("SpanHeadPlace", 212),
+        ("SpanHeadParent", 213),
+        ("SpanHeadDependents", 214),
+        ("SpanHeadTagDependents", 215),
+        ("SpanHeadDependentsOutside", 216),
+        ("SpanHeadRelationDependents", 217),
+        ("SpanHeadOuterDependents", 218),
+        ("SpanHeadNextDependents", 219),
+        ("SpanHeadDependentsAround", 220),
+        ("SplitHeads", 2200),
+        ("SplitHeadsKind", 2201),
+        ("SplitHeadsRelation", 2202),
+        ("SplitRelations", 2203),
+        ("SplitTags", 2204),
+        ("SplitTagsRelation", 2205),
         ("Rule", 9999),
     ];
 

@@ -3,6 +3,7 @@
 //!
 //! The values that a template hashes must not change; see [`super::template_numbers`].
 
+use super::dependency_templates::{span_dependencies, split_dependencies, word_dependencies};
 use super::template_numbers::Template::{self, self as T};
 use super::tokens::TokenAttributes;
 use crate::numeric::stable_hash::combine;
@@ -21,15 +22,15 @@ const MAX_TAGS_WIDTH: usize = 5;
 const MAX_MARKS: usize = 6;
 
 /// Collects the feature hashes of one word, span or split point.
-struct Collector<'a> {
-    sentence: &'a [TokenAttributes],
+pub(super) struct Collector<'a> {
+    pub(super) sentence: &'a [TokenAttributes],
     found: &'a mut Vec<u64>,
 }
 
 impl Collector<'_> {
     /// Add the feature of a template and the values that it reads.
     #[inline]
-    fn add<const VALUES: usize>(&mut self, template: Template, values: [u64; VALUES]) {
+    pub(super) fn add<const VALUES: usize>(&mut self, template: Template, values: [u64; VALUES]) {
         self.found.push(values.into_iter().fold(combine(0, template as u64), combine));
     }
 
@@ -62,6 +63,12 @@ impl Collector<'_> {
     #[inline]
     fn has_clusters(&self) -> bool {
         self.sentence.first().is_some_and(|token| token.clusters[0] != 0)
+    }
+
+    /// Whether the sentence has dependencies.
+    #[inline]
+    fn has_dependencies(&self) -> bool {
+        self.sentence.first().is_some_and(|token| token.relation != 0)
     }
 }
 
@@ -112,6 +119,9 @@ pub fn word_features(sentence: &[TokenAttributes], position: usize, found: &mut 
         add.add(T::WordClusterTriple, [middle[0], middle[1], middle[2]]);
         add.add(T::WordClusterSuffix, [middle[1], own.suffixes[1]]);
         add.add(T::WordClusterShape, [fine[1], own.shape]);
+    }
+    if add.has_dependencies() {
+        word_dependencies(&mut add, position as usize);
     }
 }
 
@@ -216,6 +226,9 @@ pub fn span_features(sentence: &[TokenAttributes], start: usize, end: usize, fou
         add.add(T::SpanFirstLastAfterClusters, [first0, last0, next0]);
         add.add(T::SpanBeforeFirstLastClusters, [before0, first0, last0]);
     }
+    if add.has_dependencies() {
+        span_dependencies(&mut add, start, end, length);
+    }
 }
 
 /// Write the features of a span with its split point to `found`.
@@ -260,6 +273,9 @@ pub fn split_features(
         add.add(T::SplitLeftRightClustersFine, [left2, right2]);
         add.add(T::SplitFirstRightClustersFine, [first2, right2]);
         add.add(T::SplitRightLastClustersFine, [right2, last2]);
+    }
+    if add.has_dependencies() {
+        split_dependencies(&mut add, [start, split, end]);
     }
 }
 

@@ -31,6 +31,7 @@ enum Kind {
     Class = 5,
     Tag = 6,
     Cluster = 7,
+    Relation = 8,
 }
 
 fn hash(kind: Kind, characters: &[char]) -> u64 {
@@ -62,9 +63,19 @@ pub struct TokenAttributes {
     /// Its word clusters, from coarse to fine; the class of a word without clusters. All zero if
     /// the vocabulary has no clusters.
     pub clusters: [u64; CLUSTER_LEVELS],
+    /// How far to the right its head is in the dependency tree, negative for the left; zero for the
+    /// root of the sentence.
+    pub head: i32,
+    /// Its relation to its head; zero if no dependencies are given.
+    pub relation: u64,
 }
 
 impl TokenAttributes {
+    /// The same word with its head and its relation to it.
+    pub fn with_dependency(self, head: i32, relation: &str) -> Self {
+        Self { head, relation: hash_text(Kind::Relation as u64, relation.chars()), ..self }
+    }
+
     /// The same word with a tag, given by its number.
     pub fn with_tag(self, tag: u32) -> Self {
         Self { tag: combine(Kind::Tag as u64, u64::from(tag)), ..self }
@@ -156,6 +167,8 @@ impl Vocabulary {
             initial: if mark == 0 { hash(Kind::Shape, &first) } else { mark },
             mark,
             clusters: self.clusters(word, &lowered, class),
+            head: 0,
+            relation: 0,
             depth: i32::from(OPENING.contains(&word)) - i32::from(CLOSING.contains(&word)),
         }
     }

@@ -16,6 +16,34 @@ pub fn hash_text(kind: u64, characters: impl IntoIterator<Item = char>) -> u64 {
         .fold(combine(0, kind), |state, character| combine(state, u64::from(u32::from(character))))
 }
 
+/// A hash of each row of columns of equal length, from 0 to 2^63 - 1; -1 for a row with a negative
+/// value.
+///
+/// ```
+/// use lpcfg_core::numeric::stable_hash::hash_rows;
+/// let hashes = hash_rows(&[&[1, 1, 2, 1], &[5, 5, 5, -1]]);
+/// assert_eq!(hashes[0], hashes[1]);
+/// assert_ne!(hashes[0], hashes[2]);
+/// assert_eq!(hashes[3], -1);
+/// ```
+pub fn hash_rows(columns: &[&[i64]]) -> Vec<i64> {
+    /// The first digits of pi, so that a row of zeros does not start from zero.
+    const START: u64 = 0x243F_6A88_85A3_08D3;
+    let rows = columns.first().map_or(0, |column| column.len());
+    let hash = |row: usize| {
+        let mut state = START;
+        for column in columns {
+            let value = column[row];
+            if value < 0 {
+                return -1;
+            }
+            state = combine(state, value as u64);
+        }
+        (state >> 1) as i64
+    };
+    (0..rows).map(hash).collect()
+}
+
 /// A hash that is computed value by value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Key(u64);
@@ -59,6 +87,14 @@ mod tests {
         // Model files hold them.
         assert_eq!(combine(1, 2), 0x1D0B_14E4_DB01_8FED);
         assert_eq!(hash_text(3, "word".chars()), 0x4F70_6F9C_4C7B_255B);
+    }
+
+    #[test]
+    fn hashes_of_rows_never_change() {
+        // Features of nodes are sorted by them.
+        let hashes = hash_rows(&[&[0, 3, i64::MAX], &[0, 4, -1]]);
+        assert_eq!(hashes, [5_320_122_090_117_835_074, 4_180_758_977_672_047_807, -1]);
+        assert!(hash_rows(&[]).is_empty());
     }
 
     #[test]

@@ -125,6 +125,10 @@ impl Parser {
                 let clock = Stopwatch::start(options.times);
                 self.fill_coarse(grammar, workspace, cancel)?;
                 let spanned = workspace.coarse.prune(grammar, threshold, cancel)?;
+                if let Some(gold) = gold {
+                    let classes = gold.iter().map(|&(cell, node)| (cell, projection.class(node)));
+                    workspace.coarse.keep(Cells::new(workspace.words.len()), classes);
+                }
                 workspace.times.coarse += clock.seconds();
                 if !spanned {
                     return Ok(FillOutcome::NotSpanned { coarsely: true });

@@ -43,7 +43,7 @@ pub enum TrainingError {
 /// Why a tree has no gold-constrained chart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LeftOut {
-    /// The grammar cannot derive the tree, or the coarse pass pruned some of its nodes.
+    /// The grammar cannot derive the tree.
     NotDerived,
     /// The charts do not fit into memory.
     TooLarge,
@@ -60,8 +60,8 @@ pub struct CrfExamples {
 
 /// The gold-constrained charts of trees as training examples of a CRF, computed on the threads of
 /// the current rayon pool. The grammar must fit the model, and the span filter, if there is one, the
-/// grammar. Trees that the grammar cannot derive, that the coarse pass prunes, or whose charts do
-/// not fit into memory are left out.
+/// grammar. Trees that the grammar cannot derive, or whose charts do not fit into memory, are left
+/// out.
 pub fn crf_examples(
     model: &CrfModel,
     grammar: &Arc<Grammar>,

@@ -7,11 +7,11 @@ use pyo3::types::{PyDict, PyType};
 
 use crate::cancel::Cancelled;
 
-/// The exception classes of `lpcfg.errors` that the core raises.
+/// The exception classes of `lpcfg.errors` that the core raises, besides the `InputError` of an
+/// [`ArgumentError`], which always names its argument.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Exception {
     Grammar,
-    Input,
     Internal,
     ModelFile,
     Treebank,
@@ -21,7 +21,6 @@ impl Exception {
     fn name(self) -> &'static str {
         match self {
             Self::Grammar => "GrammarError",
-            Self::Input => "InputError",
             Self::Internal => "InternalError",
             Self::ModelFile => "ModelFileError",
             Self::Treebank => "TreebankError",
@@ -40,16 +39,25 @@ impl Exception {
         message: impl Display,
         describe: impl FnOnce(&Bound<'py, PyDict>) -> PyResult<()>,
     ) -> PyErr {
-        let build = || {
-            let class = py.import("lpcfg.errors")?.getattr(self.name())?.cast_into::<PyType>()?;
-            let attributes = PyDict::new(py);
-            describe(&attributes)?;
-            class.call((message.to_string(),), Some(&attributes))
-        };
-        match build() {
-            Ok(exception) => PyErr::from_value(exception),
-            Err(error) => error,
-        }
+        exception(py, self.name(), message, describe)
+    }
+}
+
+fn exception<'py>(
+    py: Python<'py>,
+    name: &str,
+    message: impl Display,
+    describe: impl FnOnce(&Bound<'py, PyDict>) -> PyResult<()>,
+) -> PyErr {
+    let build = || {
+        let class = py.import("lpcfg.errors")?.getattr(name)?.cast_into::<PyType>()?;
+        let attributes = PyDict::new(py);
+        describe(&attributes)?;
+        class.call((message.to_string(),), Some(&attributes))
+    };
+    match build() {
+        Ok(exception) => PyErr::from_value(exception),
+        Err(error) => error,
     }
 }
 
@@ -79,8 +87,9 @@ impl ArgumentError {
 
 impl IntoPyErr for ArgumentError {
     fn into_py_err(self, py: Python<'_>) -> PyErr {
-        Exception::Input
-            .about(py, self.message, |attributes| attributes.set_item("argument", self.argument))
+        exception(py, "InputError", self.message, |attributes| {
+            attributes.set_item("argument", self.argument)
+        })
     }
 }
 

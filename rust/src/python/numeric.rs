@@ -1,13 +1,16 @@
-//! Bindings of least squares over the simplex.
+//! Bindings of least squares over the simplex, and of hashes of rows.
 
-use numpy::{IntoPyArray, PyArray2, PyArrayMethods, PyReadonlyArray2, PyUntypedArrayMethods};
+use numpy::{
+    IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
+    PyUntypedArrayMethods,
+};
 use pyo3::prelude::*;
 
 use super::arrays::{check_shape, elements};
 use super::enter::enter;
 use super::errors::{ArgumentError, Failure};
 use super::threads::Threads;
-use crate::numeric::simplex;
+use crate::numeric::{simplex, stable_hash};
 
 /// The weights of the convex combinations of anchors that are nearest to some points, a row each,
 /// given the scalar products of the anchors with each other and of the points with the anchors.
@@ -35,6 +38,24 @@ fn nearest_mixtures<'py>(
     weights.into_pyarray(py).reshape(shape)
 }
 
+/// A hash of each row of some columns, from 0 to 2^63 - 1; -1 for a row with a negative value.
+#[pyfunction]
+fn hash_rows<'py>(
+    py: Python<'py>,
+    columns: Vec<PyReadonlyArray1<'py, i64>>,
+) -> PyResult<Bound<'py, PyArray1<i64>>> {
+    let columns: Vec<&[i64]> =
+        columns.iter().map(|column| elements("columns", column)).collect::<Result<_, _>>()?;
+    if let Some(first) = columns.first() {
+        for column in &columns {
+            check_shape("columns", &[column.len()], &[first.len()])?;
+        }
+    }
+    let hashes = enter(py, |_| Ok::<_, Failure>(stable_hash::hash_rows(&columns)))?;
+    Ok(hashes.into_pyarray(py))
+}
+
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_function(wrap_pyfunction!(hash_rows, module)?)?;
     module.add_function(wrap_pyfunction!(nearest_mixtures, module)?)
 }

@@ -21,7 +21,7 @@ use crate::parser::{
 };
 
 /// The tag id of a word without a given tag.
-const NO_TAG: u32 = u32::MAX;
+pub(super) const NO_TAG: u32 = u32::MAX;
 
 /// Pruned charts that parsers with the same backbone share.
 #[pyclass(name = "ChartCache", module = "lpcfg._core", frozen)]
@@ -86,11 +86,14 @@ impl PyParser {
     /// Parse sentences given as ids of words, of tags or of both, one after the other.
     ///
     /// `breaks` has the strength of the punctuation that each token is, by which long sentences are
-    /// split. A parser with a conditional random field also needs the spelling of each word. Returns a
-    /// dictionary of arrays, which `lpcfg.parsing.parser` reads.
+    /// split. A parser with a conditional random field also needs the spelling of each word, and can
+    /// take its head (the number of words to the right, negative for the left, 0 for the root) and
+    /// its relation to the head, which is an empty string in a sentence without dependencies. Returns
+    /// a dictionary of arrays, which `lpcfg.parsing.parser` reads.
     #[pyo3(signature = (
         offsets, words, tags, *, breaks, decoder, combine, coarse_threshold, threshold, span_recall,
-        memory, max_length, timeout, candidates, marginals, times, spellings=None
+        memory, max_length, timeout, candidates, marginals, times, spellings=None, heads=None,
+        relations=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "options by name")]
     fn analyze<'py>(
@@ -112,6 +115,8 @@ impl PyParser {
         marginals: bool,
         times: bool,
         spellings: Option<Vec<String>>,
+        heads: Option<PyReadonlyArray1<'py, i32>>,
+        relations: Option<Vec<String>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let options = Options {
             decoder: decoder_named(decoder)?,
@@ -130,9 +135,13 @@ impl PyParser {
         let words = words.as_ref().map(|array| elements("words", array)).transpose()?;
         let tags = tags.as_ref().map(|array| elements("tags", array)).transpose()?;
         let breaks = elements("breaks", &breaks)?;
+        let heads = heads.as_ref().map(|array| elements("heads", array)).transpose()?;
         let columns = enter(py, |cancel| {
             let tokens = self.tokens(words, tags)?;
-            let attributes = self.attributes(spellings.as_deref(), tokens.len())?;
+            let mut attributes = self.attributes(spellings.as_deref(), tokens.len())?;
+            if let (Some(heads), Some(relations)) = (heads, &relations) {
+                add_dependencies(&mut attributes, heads, relations)?;
+            }
             check_shape("breaks", &[breaks.len()], &[tokens.len()])?;
             let sentences = sentences(&tokens, &attributes, breaks, offsets)?;
             let analyses =
@@ -213,6 +222,22 @@ impl PyParser {
             (None, None) => Err(ArgumentError::new("words", "neither words nor tags are given")),
         }
     }
+}
+
+/// Add heads and relations to words; a word with an empty relation stays as it is.
+fn add_dependencies(
+    attributes: &mut [TokenAttributes],
+    heads: &[i32],
+    relations: &[String],
+) -> Result<(), ArgumentError> {
+    check_shape("heads", &[heads.len()], &[attributes.len()])?;
+    check_shape("relations", &[relations.len()], &[attributes.len()])?;
+    for ((token, &head), relation) in attributes.iter_mut().zip(heads).zip(relations) {
+        if !relation.is_empty() {
+            *token = token.with_dependency(head, relation);
+        }
+    }
+    Ok(())
 }
 
 /// Split a sequence of tokens at the offsets; no sentence may be empty.

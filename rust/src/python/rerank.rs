@@ -5,18 +5,22 @@ use pyo3::prelude::*;
 
 use super::arrays::{Runs, elements, offsets_in, offsets_out};
 use super::enter::enter;
-use super::errors::{Exception, Failure, IntoPyErr};
+use super::errors::{ArgumentError, Failure, IntoPyErr};
 use super::threads::Threads;
 use super::treebank::ForestIn;
+use crate::rerank::templates::TEMPLATE_VERSION;
 use crate::rerank::view::LabelTables;
 use crate::rerank::{ExtractError, extract};
 
 impl IntoPyErr for ExtractError {
     fn into_py_err(self, py: Python<'_>) -> PyErr {
-        match self {
-            Self::Cancelled(error) => error.into_py_err(py),
-            other => Exception::Input.new_err(py, other),
-        }
+        let argument = match self {
+            Self::Cancelled(error) => return error.into_py_err(py),
+            Self::Sentences(_) => "sentence_offsets",
+            Self::Empty(_) => "forest",
+            Self::Tables(_) => "head_step",
+        };
+        ArgumentError::new(argument, self).into_py_err(py)
     }
 }
 
@@ -64,5 +68,6 @@ fn candidate_features<'py>(
 }
 
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("reranker_template_version", TEMPLATE_VERSION)?;
     module.add_function(wrap_pyfunction!(candidate_features, module)?)
 }

@@ -5,7 +5,7 @@ use pyo3::prelude::*;
 
 use super::arrays::elements;
 use super::enter::enter;
-use super::errors::{ArgumentError, Exception, Failure, IntoPyErr};
+use super::errors::{ArgumentError, Failure, IntoPyErr};
 use super::threads::Threads;
 use crate::span_decoder::{self, Method, Sentence, SpanError};
 
@@ -14,7 +14,10 @@ impl IntoPyErr for (usize, SpanError) {
     fn into_py_err(self, py: Python<'_>) -> PyErr {
         match self {
             (_, SpanError::Cancelled(cancelled)) => cancelled.into_py_err(py),
-            (row, error) => Exception::Input.new_err(py, format!("sentence {}: {error}", row + 1)),
+            (row, error) => {
+                let message = format!("sentence {}: {error}", row + 1);
+                ArgumentError::new("scores", message).into_py_err(py)
+            }
         }
     }
 }

@@ -7,6 +7,10 @@ use crate::numeric::stable_hash::Key;
 /// The depth down to which coordinated phrases are compared.
 const MAX_DEPTH: usize = 4;
 
+/// The version of all templates, which the file of a reranker stores. Raise it whenever a template is
+/// added, removed, or reads other values: the weights of a saved reranker belong to its features.
+pub const TEMPLATE_VERSION: u32 = 1;
+
 /// Kinds of features. Models store hashes of these numbers, so they never change.
 mod kinds {
     use super::Key;

@@ -16,11 +16,11 @@ from lpcfg.estimators.common_parameters import (
     STATES,
     WORD_SMOOTHING,
 )
-from lpcfg.estimators.constraints import Interval
 from lpcfg.estimators.features.projected_treebank import ProjectedTreebank, ProjectingEstimator
-from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.latent_states import LatentStates
+from lpcfg.parameters.constraints import Interval, Pair
+from lpcfg.parameters.parameterized import parameter, searched
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
@@ -49,13 +49,16 @@ class ClusteringEstimator(ProjectingEstimator):
     progress_unit = "symbols"
     default_transform = Transform(vertical=0)
 
-    states: tuple[int, int] = field(default=(24, 24), metadata=STATES)
+    states: tuple[int, int] = field(
+        default=(24, 24), metadata=searched(STATES, Pair(Interval(int, 4, 32)))
+    )
     rank: int = field(
         default=16,
         metadata=parameter(
             Interval(int, 1),
             "the number of directions of inside features, and of outside features, in which nodes "
             "are compared",
+            search=Interval(int, 8, 32),
         ),
     )
     smoothing: float = field(
@@ -64,6 +67,7 @@ class ClusteringEstimator(ProjectingEstimator):
             Interval(float, 0),
             "how far the rules of rare states back off to the rules of their symbol; 0 for "
             "relative frequencies, as in the paper",
+            search=Interval(float, 0.2, 20),
         ),
     )
     min_count: int = field(default=50, metadata=MIN_COUNT)
@@ -81,6 +85,7 @@ class ClusteringEstimator(ProjectingEstimator):
             "clusters are Gaussians with this multiple of the variance of nodes around their "
             "centres, so that a node counts for several clusters; 0 assigns each node to one "
             "cluster, as in the paper",
+            search=Interval(float, 0.2, 4),
         ),
     )
     word_smoothing: float = field(default=2.0, metadata=WORD_SMOOTHING)
@@ -99,6 +104,8 @@ class ClusteringEstimator(ProjectingEstimator):
     def ranks(self, treebank: Treebank) -> NDArray[np.int64]:
         """The rank for symbols that may have several clusters.
 
+        ``treebank``: the training trees.
+
         >>> from lpcfg import Tree
         >>> ClusteringEstimator().ranks(Treebank.from_trees([Tree("NN", "rain")]))
         array([0])
@@ -109,6 +116,8 @@ class ClusteringEstimator(ProjectingEstimator):
         self, projected: ProjectedTreebank, generator: np.random.Generator
     ) -> LatentStates:
         """Cluster the nodes and count.
+
+        ``generator``: the source of random numbers for k-means.
 
         >>> from lpcfg import Tree
         >>> projected = ClusteringEstimator().project(Treebank.from_trees([Tree("NN", "rain")]))

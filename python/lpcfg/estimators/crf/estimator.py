@@ -20,15 +20,17 @@ from lpcfg.estimators.common_parameters import (
     PROGRESS,
     RANDOM_STATE,
 )
-from lpcfg.estimators.constraints import AnyOf, Instance, Interval, Options
-from lpcfg.estimators.parameters import parameter
+from lpcfg.estimators.crf.dependency_columns import DependencyColumns, dependency_columns
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.estimators.span_filter import training_emissions
+from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.grammar.crf_weights import CRFWeights, Loss
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import refuse_unary_rules
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.word_clusters import WordClusters, loaded_clusters
+from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options
+from lpcfg.parameters.parameterized import parameter
 from lpcfg.parsing.options import MEMORY, Pruning, checked_pruning
 from lpcfg.treebank.treebank import Treebank
 
@@ -43,6 +45,11 @@ _CLOSED_IN_TRAINING = 0.1
 def _clusters_record(clusters: WordClusters | str | PathLike[str] | None) -> object:
     found = loaded_clusters(clusters)
     return None if found is None else found.provenance()
+
+
+def _dependencies_record(dependencies: Dependencies | str | PathLike[str] | None) -> object:
+    found = loaded_dependencies(dependencies)
+    return None if found is None else {"sentences": len(found), "sha256": found.digest}
 
 
 class TrainingWarning(UserWarning):
@@ -91,17 +98,24 @@ class CRFEstimator(Estimator):
             Interval(float, 0),
             "the exponent of the PCFG's probability of a tree in the score of the tree; with the "
             "loss independent it is 0",
+            search=Interval(float, 0.5, 1.5),
         ),
     )
     epochs: int = field(
         default=3,
         metadata=parameter(
-            Interval(int, 0), "the number of passes over all trees; training time grows with it"
+            Interval(int, 0),
+            "the number of passes over all trees; training time grows with it",
+            search=Interval(int, 1, 6),
         ),
     )
     learning_rate: float = field(
         default=0.01,
-        metadata=parameter(Interval(float, 0, closed="neither"), "the step size of AdaGrad"),
+        metadata=parameter(
+            Interval(float, 0, closed="neither"),
+            "the step size of AdaGrad",
+            search=Interval(float, 0.001, 0.1),
+        ),
     )
     initial_accumulator: float = field(
         default=1.0,
@@ -109,6 +123,7 @@ class CRFEstimator(Estimator):
             Interval(float, 0, closed="neither"),
             "the initial value of AdaGrad's sums of squared gradients; the larger, the smaller the "
             "first steps",
+            search=Interval(float, 0.1, 10),
         ),
     )
     penalty: float = field(
@@ -132,6 +147,17 @@ class CRFEstimator(Estimator):
             provenance=_clusters_record,
         ),
     )
+    dependencies: Dependencies | str | PathLike[str] | None = field(
+        default=None,
+        metadata=parameter(
+            Instance(Dependencies, str, PathLike, None),
+            "the tags and dependencies of the sentences of the trees, or their file, in CoNLL-U or "
+            "with four columns; adds features of heads and relations. Such a model needs the "
+            "dependencies of sentences that it parses, so it is a teacher for others",
+            metavar="FILE",
+            provenance=_dependencies_record,
+        ),
+    )
     bits: int = field(
         default=22,
         metadata=parameter(
@@ -145,7 +171,7 @@ class CRFEstimator(Estimator):
         metadata=parameter(
             AnyOf(Interval(float, 0, 1, "left"), Instance(Pruning, None)),
             "posterior thresholds below which the PCFG prunes the charts of training sentences, "
-            "as in a Parser; gold trees that are pruned away are not used for training",
+            "as in a Parser; the nodes of gold trees are never pruned",
             option=False,
         ),
     )
@@ -189,6 +215,11 @@ class CRFEstimator(Estimator):
         if clusters is not None:
             keys = _core.crf_cluster_keys(list(clusters.words_))
             start = replace(start, cluster_words=keys, clusters=clusters.clusters_)
+        known = loaded_dependencies(self.dependencies)
+        columns: DependencyColumns = {}
+        if known is not None:
+            columns = dependency_columns(treebank, known, backbone.tag_ids)
+            start = replace(start, dependencies=True)
         trainer = _core.CRFTrainer(start.core(treebank.symbols), thread_count(self.n_jobs))
         self.too_large_ = trainer.add(
             backbone.core,
@@ -206,6 +237,7 @@ class CRFEstimator(Estimator):
             span_recall=1 - (1 - prune.spans) * _CLOSED_IN_TRAINING,
             memory=self.memory,
             span_filter=None if backbone.span_filter is None else backbone.span_filter.core,
+            **columns,
         )
         if self.too_large_:
             warnings.warn(

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from lpcfg.estimators.constraints import Options
 from lpcfg.estimators.crf.estimator import CRFEstimator
-from lpcfg.estimators.parameters import parameter
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.parameters.constraints import Options
+from lpcfg.parameters.parameterized import parameter
 from lpcfg.parsing.base import BATCH, BaseParser, Tags
 from lpcfg.parsing.options import DECODERS
 from lpcfg.parsing.parse import Parse

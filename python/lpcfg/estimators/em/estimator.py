@@ -18,15 +18,15 @@ from lpcfg.estimators.common_parameters import (
     RANDOM_STATE,
     STATES,
 )
-from lpcfg.estimators.constraints import Function, Instance, Interval
 from lpcfg.estimators.em.latent_trees import LatentTrees
 from lpcfg.estimators.em.smoothing import SMOOTHING, Smoothing
 from lpcfg.estimators.em.state_parameters import StateMap, StateParameters, map_states
-from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.parameters.constraints import Function, Instance, Interval, Pair
+from lpcfg.parameters.parameterized import parameter, searched
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
@@ -83,7 +83,9 @@ class EMEstimator(Estimator):
     progress_unit = "iterations"
     default_transform = Transform(vertical=0)
 
-    states: tuple[int, int] = field(default=(8, 8), metadata=STATES)
+    states: tuple[int, int] = field(
+        default=(8, 8), metadata=searched(STATES, Pair(Interval(int, 2, 16)))
+    )
     start: Grammar | None = field(
         default=None,
         metadata=parameter(
@@ -99,6 +101,7 @@ class EMEstimator(Estimator):
         metadata=parameter(
             Interval(int, 0),
             "the number of iterations; with held-out trees or a monitor, the largest number",
+            search=Interval(int, 5, 50),
         ),
     )
     min_count: int = field(default=10, metadata=MIN_COUNT)
@@ -205,6 +208,9 @@ class EMEstimator(Estimator):
         self, trees: LatentTrees, treebank: Treebank, generator: np.random.Generator
     ) -> StateParameters:
         """The parameters before the first iteration.
+
+        ``treebank``: the training trees. ``generator``: the source of the noise that makes states
+        differ.
 
         >>> from lpcfg import Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])

@@ -10,10 +10,10 @@ from numpy.typing import NDArray
 from lpcfg._columns import offsets
 from lpcfg.errors import InputError
 from lpcfg.estimators.common_parameters import CLASS_SMOOTHING, WORD_SMOOTHING
-from lpcfg.estimators.constraints import Instance, Interval
 from lpcfg.estimators.em.state_parameters import StateParameters
-from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.rule_nodes import interpolation
+from lpcfg.parameters.constraints import Instance, Interval
+from lpcfg.parameters.parameterized import parameter
 
 __all__ = ["SMOOTHING", "Smoothing", "smooth_rules"]
 
@@ -72,6 +72,7 @@ SMOOTHING = parameter(
             Interval(float, 0),
             "how far the rules of a state back off to the rules of its symbol, at the end of "
             "training",
+            search=Interval(float, 0.5, 40),
         ),
         "words": WORD_SMOOTHING,
         "classes": CLASS_SMOOTHING,

@@ -16,15 +16,15 @@ from lpcfg.estimators.common_parameters import (
     PROGRESS,
     RANDOM_STATE,
 )
-from lpcfg.estimators.constraints import Function, Interval
 from lpcfg.estimators.em.estimator import break_symmetry
 from lpcfg.estimators.em.latent_trees import LatentTrees
 from lpcfg.estimators.em.smoothing import SMOOTHING, Smoothing
 from lpcfg.estimators.em.state_parameters import StateMap, StateParameters, map_states
-from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.parameters.constraints import Function, Interval
+from lpcfg.parameters.parameterized import parameter
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
@@ -60,6 +60,7 @@ class SplitMergeEstimator(Estimator):
             Interval(int, 0),
             "the number of cycles; each can double the number of states, and takes longer than the "
             "previous one",
+            search=Interval(int, 1, 4),
         ),
     )
     split_iterations: int = field(
@@ -76,6 +77,7 @@ class SplitMergeEstimator(Estimator):
         metadata=parameter(
             Interval(float, 0, 1),
             "the fraction of the splits that is undone in each cycle; the larger, the fewer states",
+            search=Interval(float, 0.3, 0.8),
         ),
     )
     mixing: float = field(
@@ -83,6 +85,7 @@ class SplitMergeEstimator(Estimator):
         metadata=parameter(
             Interval(float, 0, 1),
             "the weight of the mean over its symbol's states in the rules of each state",
+            search=Interval(float, 0.001, 0.1),
         ),
     )
     symmetry_breaking: float = field(

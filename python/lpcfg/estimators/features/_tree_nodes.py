@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from lpcfg import _core
 from lpcfg.treebank.head_rules import HeadRules
 from lpcfg.treebank.treebank import Treebank
 
@@ -26,17 +27,7 @@ def hash_rows(*columns: NDArray[np.integer]) -> Column:
     >>> keys[0] == keys[1], keys[0] == keys[2], keys[3]
     (np.True_, np.False_, np.int64(-1))
     """
-    state = np.full(len(columns[0]), 0x243F6A8885A308D3, dtype=np.uint64)
-    missing = np.zeros(len(state), dtype=bool)
-    for column in columns:
-        # The finalizer of SplitMix64 (Steele, Lea & Flood 2014).
-        state ^= column.astype(np.uint64)
-        state += np.uint64(0x9E3779B97F4A7C15)
-        state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        state ^= state >> np.uint64(31)
-        missing |= column < 0
-    return np.where(missing, -1, (state >> np.uint64(1)).astype(np.int64))
+    return _core.hash_rows([np.ascontiguousarray(column, dtype=np.int64) for column in columns])
 
 
 def depths(parent: NDArray[np.integer]) -> Column:

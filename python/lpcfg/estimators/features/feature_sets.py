@@ -10,8 +10,9 @@ feature functions of Peng (2021, section 5.2) are a selection of them, and so ar
 Matejovicova (2018, section 3.1).
 
 Names have a stable meaning. The definition of a named group never changes, and neither do the
-lists of groups that ``"compact"`` and ``"full"`` stand for: a new or better group gets a new name,
-and a new selection of groups becomes a new feature set. Models store the names of their groups.
+lists of groups that ``"compact"``, ``"full"`` and ``"four"`` stand for: a new or better group gets
+a new name, and a new selection of groups becomes a new feature set. Models store the names of their
+groups.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from lpcfg.estimators.features._tree_nodes import Column, TreeNodes, hash_rows
 __all__ = [
     "COMPACT",
     "FEATURE_SETS",
+    "FOUR",
     "FULL",
     "INSIDE_GROUPS",
     "OUTSIDE_GROUPS",
@@ -90,6 +92,11 @@ def _grandparent_rules(nodes: TreeNodes) -> Column:
     return hash_rows(above, nodes.at(nodes.treebank.parent, above))
 
 
+def _grandparent_rule(nodes: TreeNodes) -> Column:
+    """The rule above the parent of the foot node."""
+    return nodes.at(nodes.treebank.parent, _parent_rule(nodes))
+
+
 def _great_grandparent_rules(nodes: TreeNodes) -> Column:
     """The three-level rule fragment above the foot node."""
     return hash_rows(
@@ -140,6 +147,7 @@ INSIDE_GROUPS: Mapping[str, FeatureGroup] = {
 #: Groups of outside features by name.
 OUTSIDE_GROUPS: Mapping[str, FeatureGroup] = {
     "parent-rule": _parent_rule,
+    "grandparent-rule": _grandparent_rule,
     "grandparent-rules": _grandparent_rules,
     "great-grandparent-rules": _great_grandparent_rules,
     "parent": _parent,
@@ -155,6 +163,8 @@ class FeatureSet:
 
     ``inside``: groups of :data:`INSIDE_GROUPS`, the features phi of inside trees.
     ``outside``: groups of :data:`OUTSIDE_GROUPS`, the features psi of outside trees.
+    ``scaled``: whether rare features have larger values than frequent ones (default); otherwise all
+    values are 1, and ``kappa`` has no effect.
 
     >>> def long(nodes):
     ...     return (nodes.treebank.end - nodes.treebank.start > 10).astype(np.int64)
@@ -164,6 +174,7 @@ class FeatureSet:
 
     inside: tuple[str | FeatureGroup, ...]
     outside: tuple[str | FeatureGroup, ...]
+    scaled: bool = True
 
     def __post_init__(self) -> None:
         for side, named in (("inside", INSIDE_GROUPS), ("outside", OUTSIDE_GROUPS)):
@@ -179,7 +190,7 @@ class FeatureSet:
 
     @classmethod
     def named(cls, name: str | FeatureSet) -> FeatureSet:
-        """The feature set ``"compact"`` or ``"full"``; a feature set is returned as it is.
+        """The feature set of a name in :data:`FEATURE_SETS`; a feature set is returned as it is.
 
         >>> FeatureSet.named("compact").outside
         ('parent-rule', 'grandparent-rules', 'great-grandparent-rules')
@@ -210,7 +221,8 @@ class FeatureSet:
             for side, groups in (("inside", self.inside), ("outside", self.outside))
         }
         set_names = (name for name, features in FEATURE_SETS.items() if features == self)
-        return {"set": next(set_names, "custom"), **names}
+        record = {"set": next(set_names, "custom"), **names}
+        return record if self.scaled else {**record, "scaled": False}
 
     def inside_keys(self, nodes: TreeNodes) -> list[Column]:
         """The keys that each inside group gives the nodes.
@@ -266,5 +278,13 @@ FULL = FeatureSet(
     ),
 )
 
+#: Four groups of either kind, not scaled (Matejovicova 2018, section 3.1). The rule of a
+#: preterminal is its word.
+FOUR = FeatureSet(
+    inside=("word", "rule", "left-child", "right-child", "length"),
+    outside=("parent", "grandparent", "parent-rule", "grandparent-rule"),
+    scaled=False,
+)
+
 #: The feature sets that estimators know by name.
-FEATURE_SETS: Mapping[str, FeatureSet] = {"compact": COMPACT, "full": FULL}
+FEATURE_SETS: Mapping[str, FeatureSet] = {"compact": COMPACT, "full": FULL, "four": FOUR}

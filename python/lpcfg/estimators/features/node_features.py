@@ -49,14 +49,15 @@ class FeatureMatrix:
         symbol: NDArray[np.integer],
         keys: Sequence[Column],
         *,
-        kappa: float = 5.0,
+        kappa: float | None = 5.0,
         cutoff: int = 1,
         weights: Weights = None,
         symbols: int = 0,
     ) -> FeatureMatrix:
         """Encode the keys that each feature group gives each node.
 
-        ``kappa``: added to the counts of features, so that rare features do not dominate the SVD.
+        ``kappa``: added to the counts of features, so that rare features do not dominate the SVD;
+        None for features that are not scaled.
         ``cutoff``: features that occur less often at the nodes of a symbol are merged into one
         feature of their group.
         ``weights``: the weight of each node in all counts (default 1).
@@ -91,7 +92,9 @@ class FeatureMatrix:
         by_owner = np.argsort(owner, kind="stable")
         index = np.empty(len(owner), dtype=np.int32)
         index[by_owner] = np.arange(len(owner)) - np.repeat(np.cumsum(widths) - widths, widths)
-        value = np.sqrt(totals[owner] / (count + kappa))
+        value = np.ones(len(count))
+        if kappa is not None:
+            value = np.sqrt(totals[owner] / (count + kappa))
         columns = np.stack(encoded, axis=1)
         return cls(
             values=value[columns],
@@ -162,7 +165,7 @@ class NodeFeatures(NamedTuple):
                 FeatureMatrix.build(
                     treebank.symbol,
                     keys,
-                    kappa=kappa,
+                    kappa=kappa if chosen.scaled else None,
                     cutoff=cutoff,
                     weights=treebank.node_weights(),
                     symbols=len(treebank.symbols),

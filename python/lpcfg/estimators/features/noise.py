@@ -66,6 +66,8 @@ class Noise:
 
         Other kinds of noise leave the features as they are.
 
+        ``generator``: the source of random numbers.
+
         >>> features = scipy.sparse.csr_array(np.ones((1, 4)))
         >>> Noise("dropout", 0.5).drop_features(features, np.random.default_rng(5)).toarray()
         array([[2., 2., 0., 2.]])
@@ -85,6 +87,8 @@ class Noise:
         """Gaussian noise in the centred projections of a symbol's nodes, centred again.
 
         Dropout leaves the projections as they are. ``weights``: of the nodes (default 1).
+
+        ``projected``: the projections of the nodes. ``generator``: the source of random numbers.
 
         >>> rows = np.array([[1.0], [-1.0]], dtype=np.float32)
         >>> Noise("mul", 0.1).perturb_projections(rows, np.random.default_rng(0)).round(2).ravel()

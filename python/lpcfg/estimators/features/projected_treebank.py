@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
+from os import PathLike
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,27 +17,28 @@ from lpcfg.estimators.common_parameters import (
     PROGRESS,
     RANDOM_STATE,
 )
-from lpcfg.estimators.constraints import AnyOf, Instance, Interval, Options
-from lpcfg.estimators.features.feature_sets import FeatureSet
+from lpcfg.estimators.features.feature_sets import FEATURE_SETS, FeatureSet
 from lpcfg.estimators.features.lexical_rules import LexicalRules
 from lpcfg.estimators.features.node_features import NodeFeatures
 from lpcfg.estimators.features.node_projections import NodeProjections, project_nodes
 from lpcfg.estimators.features.noise import Noise
-from lpcfg.estimators.parameters import parameter, recorded
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates, refuse_unary_rules
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options
+from lpcfg.parameters.parameterized import parameter, recorded
 from lpcfg.profiling import phase
-from lpcfg.treebank.head_rules import HeadRules
+from lpcfg.treebank.head_rules import HEAD_RULES, HeadRules, resolve_head_rules
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["FEATURES", "ProjectedTreebank", "ProjectingEstimator"]
 
 FEATURES = parameter(
-    AnyOf(Options("compact", "full"), Instance(FeatureSet)),
+    AnyOf(Options(*FEATURE_SETS), Instance(FeatureSet)),
     "the features of nodes: compact, six groups (Peng 2021), full, fifteen groups (Cohen "
-    "et al. 2013), or a custom feature set",
+    "et al. 2013), four, four groups on each side without scaling (Matejovicova 2018), or a custom "
+    "feature set",
     provenance=lambda features: FeatureSet.named(features).provenance,
 )
 
@@ -101,8 +103,12 @@ class ProjectedTreebank:
         return replace(self, projections=aligned)
 
 
-def _head_rules_record(rules: HeadRules) -> object:
-    """The name of the default table, which is long, or the rules themselves."""
+def _head_rules_record(rules: HeadRules | str | PathLike[str]) -> object:
+    """The name of rules, or the rules themselves."""
+    if rules in HEAD_RULES:
+        return rules
+    if not isinstance(rules, HeadRules):
+        rules = HeadRules.read(rules)
     if rules == HeadRules():
         return "collins"
     return {
@@ -146,12 +152,14 @@ class ProjectingEstimator(Estimator):
             nested=True,
         ),
     )
-    head_rules: HeadRules = field(
-        default_factory=HeadRules,
+    head_rules: HeadRules | str | PathLike[str] = field(
+        default="auto",
         metadata=parameter(
-            Instance(HeadRules),
-            "how head-word features find the head of a phrase",
-            option=False,
+            Instance(HeadRules, str, PathLike),
+            "how features find the head of a phrase: collins for English, learnt from the "
+            "treebank, auto for collins if it knows the labels of most phrases and learnt "
+            "otherwise, or a file of head rules",
+            metavar="RULES",
             provenance=_head_rules_record,
         ),
     )
@@ -192,7 +200,7 @@ class ProjectingEstimator(Estimator):
             features = NodeFeatures.build(
                 treebank,
                 self.features,
-                head_rules=self.head_rules,
+                head_rules=resolve_head_rules(self.head_rules, treebank),
                 kappa=self.kappa,
                 cutoff=self.cutoff,
             )

@@ -13,17 +13,17 @@ from lpcfg.estimators.common_parameters import (
     MIN_COUNT,
     STATES,
 )
-from lpcfg.estimators.constraints import Interval
 from lpcfg.estimators.em.latent_trees import LatentTrees
 from lpcfg.estimators.em.smoothing import SMOOTHING, Smoothing
 from lpcfg.estimators.features.node_projections import nodes_by_symbol
 from lpcfg.estimators.features.projected_treebank import ProjectedTreebank, ProjectingEstimator
-from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.pivot._rules import NodeStates
 from lpcfg.estimators.pivot._states import SideFeatures, SymbolStates, find_states
 from lpcfg.estimators.rule_nodes import RuleNodes
 from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.latent_states import LatentStates
+from lpcfg.parameters.constraints import Interval, Pair
+from lpcfg.parameters.parameterized import parameter, searched
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
@@ -50,7 +50,9 @@ class PivotEstimator(ProjectingEstimator):
     description = "latent states by pivot features: probabilities to start em from"
     default_transform = Transform(vertical=0)
 
-    states: tuple[int, int] = field(default=(8, 8), metadata=STATES)
+    states: tuple[int, int] = field(
+        default=(8, 8), metadata=searched(STATES, Pair(Interval(int, 2, 32)))
+    )
     dimensions: int = field(
         default=2,
         metadata=parameter(
@@ -63,6 +65,7 @@ class PivotEstimator(ProjectingEstimator):
             Interval(float, 0),
             "a feature can be a pivot if at least this fraction of the nodes of an average state "
             "have it; with larger values there are fewer candidates, with more reliable statistics",
+            search=Interval(float, 0.002, 0.2),
         ),
     )
     iterations: int = field(
@@ -97,6 +100,8 @@ class PivotEstimator(ProjectingEstimator):
     def ranks(self, treebank: Treebank) -> NDArray[np.int64]:
         """The ranks of symbols that may have several states: ``dimensions`` times their number.
 
+        ``treebank``: the training trees.
+
         >>> from lpcfg import Tree
         >>> PivotEstimator().ranks(Treebank.from_trees([Tree("NN", "rain")]))
         array([0])
@@ -108,6 +113,8 @@ class PivotEstimator(ProjectingEstimator):
         self, projected: ProjectedTreebank, generator: np.random.Generator
     ) -> LatentStates:
         """Find the states of each symbol, then the state probabilities of each rule.
+
+        ``generator``: not used; the method draws no random numbers.
 
         >>> from lpcfg import Tree
         >>> projected = PivotEstimator().project(Treebank.from_trees([Tree("NN", "rain")]))

@@ -49,7 +49,8 @@ class SpectralDecomposition:
     would take many times the memory of the projections, and computing them takes a fraction of a
     second.
 
-    ``estimator`` has the default hyper-parameters of :meth:`grammar`.
+    ``projected``: the training trees with the projections of their nodes.
+    ``estimator``: the default hyper-parameters of :meth:`grammar`.
 
     >>> from lpcfg import SpectralEstimator, Treebank, embedded_trees
     >>> treebank = Treebank.from_trees(embedded_trees())
@@ -129,6 +130,8 @@ class SpectralDecomposition:
 
     def states(self, estimator: SpectralEstimator) -> NDArray[np.int64]:
         """The number of states of each symbol.
+
+        ``estimator``: the estimator whose numbers of states are asked for.
 
         >>> from lpcfg import SpectralEstimator, Tree, Treebank
         >>> treebank = Treebank.from_trees([Tree("NN", "rain")])

@@ -15,17 +15,17 @@ from lpcfg.estimators.common_parameters import (
     STATES,
     WORD_SMOOTHING,
 )
-from lpcfg.estimators.constraints import Interval
 from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.estimators.features.projected_treebank import (
     FEATURES,
     ProjectedTreebank,
     ProjectingEstimator,
 )
-from lpcfg.estimators.parameters import parameter
 from lpcfg.estimators.spectral.decomposition import SpectralDecomposition
 from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.latent_states import LatentStates
+from lpcfg.parameters.constraints import Interval, Options, Pair
+from lpcfg.parameters.parameterized import parameter, searched
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["SpectralEstimator"]
@@ -49,13 +49,16 @@ class SpectralEstimator(ProjectingEstimator):
     description = "latent states by the spectral method: seconds of training, no local optima"
     progress_unit = "symbols"
 
-    states: tuple[int, int] = field(default=(12, 12), metadata=STATES)
+    states: tuple[int, int] = field(
+        default=(12, 12), metadata=searched(STATES, Pair(Interval(int, 2, 16)))
+    )
     smoothing: float = field(
         default=5.0,
         metadata=parameter(
             Interval(float, 0),
             "C of the interpolation weight sqrt(n) / (C + sqrt(n)) of rules seen n times; the "
             "larger, the closer rare rules are to the rules of the PCFG",
+            search=Interval(float, 0.5, 40),
         ),
     )
     tolerance: float = field(
@@ -72,9 +75,12 @@ class SpectralEstimator(ProjectingEstimator):
             "shrinkage: the weight of a direction with the singular value s is s^2 / (s^2 + "
             "(ridge * e)^2), where e is the value that noise alone would have, which falls with "
             "the number of nodes; 0 for no shrinkage",
+            search=Interval(float, 0.1, 3),
         ),
     )
-    features: str | FeatureSet = field(default="full", metadata=FEATURES)
+    features: str | FeatureSet = field(
+        default="full", metadata=searched(FEATURES, Options("compact", "full"))
+    )
     min_count: int = field(default=10, metadata=MIN_COUNT)
     full_count: int = field(default=100, metadata=FULL_COUNT)
     word_smoothing: float = field(default=2.0, metadata=WORD_SMOOTHING)
@@ -105,6 +111,8 @@ class SpectralEstimator(ProjectingEstimator):
     def ranks(self, treebank: Treebank) -> NDArray[np.int64]:
         """The largest number of states minus one, because the first state is a constant.
 
+        ``treebank``: the training trees.
+
         >>> from lpcfg import Tree
         >>> SpectralEstimator().ranks(Treebank.from_trees([Tree("NN", "rain")]))
         array([0])
@@ -114,7 +122,10 @@ class SpectralEstimator(ProjectingEstimator):
     def latent_states(
         self, projected: ProjectedTreebank, generator: np.random.Generator
     ) -> LatentStates:
-        """The parameters over latent states; no random numbers are used here.
+        """The parameters over latent states.
+
+        ``projected``: the projections of the training trees.
+        ``generator``: not used; the decomposition has drawn its random numbers before.
 
         >>> from lpcfg import Tree
         >>> projected = SpectralEstimator().project(Treebank.from_trees([Tree("NN", "rain")]))

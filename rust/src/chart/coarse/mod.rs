@@ -82,6 +82,11 @@ impl CoarseChart {
         &self.mask
     }
 
+    /// Keep these classes, given by cell, though the last [`prune`](Self::prune) has pruned them.
+    pub fn keep(&mut self, cells: Cells, classes: impl Iterator<Item = (usize, SymbolId)>) {
+        self.mask.open(cells, classes);
+    }
+
     /// Compute the inside values of a sentence, given the emission probabilities of the classes of
     /// each word. Only spans that are `open`, if these are given, and single words have classes.
     pub fn fill(

@@ -8,13 +8,20 @@ use pyo3::prelude::*;
 
 use crate::python::arrays::{Runs, check_shape, elements, offsets_in};
 use crate::python::enter::enter;
-use crate::python::errors::{ArgumentError, Exception, Failure, IntoPyErr};
+use crate::python::errors::{ArgumentError, Failure, IntoPyErr};
 use crate::python::threads::Threads;
 use crate::sequence::aggregate_bigram::{Factors, PairCounts, PairCountsError};
 
 impl IntoPyErr for PairCountsError {
     fn into_py_err(self, py: Python<'_>) -> PyErr {
-        Exception::Input.new_err(py, self)
+        let argument = match self {
+            Self::Cancelled(error) => return error.into_py_err(py),
+            Self::Offsets(_) => "offsets",
+            Self::Lengths { .. } | Self::TooMany(_) | Self::Count => "counts",
+            Self::Word { .. } => "seconds",
+            Self::Factors { .. } => "factors",
+        };
+        ArgumentError::new(argument, self).into_py_err(py)
     }
 }
 

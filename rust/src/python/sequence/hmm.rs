@@ -10,7 +10,7 @@ use pyo3::types::PyDict;
 use crate::cancel::Cancel;
 use crate::python::arrays::{Runs, check_shape, elements, offsets_in};
 use crate::python::enter::enter;
-use crate::python::errors::{ArgumentError, Exception, Failure, IntoPyErr};
+use crate::python::errors::{ArgumentError, Failure, IntoPyErr};
 use crate::python::threads::Threads;
 use crate::sequence::hmm::expectation::{
     expected_counts, expected_visits, log_probabilities, posteriors,
@@ -20,7 +20,14 @@ use crate::sequence::hmm::{HmmError, Lattice, Model, SecondOrder, Sequences};
 
 impl IntoPyErr for HmmError {
     fn into_py_err(self, py: Python<'_>) -> PyErr {
-        Exception::Input.new_err(py, self)
+        let argument = match self {
+            Self::Cancelled(error) => return error.into_py_err(py),
+            Self::Length { array, .. } | Self::Probability { array, .. } => array,
+            Self::Offsets(_) => "offsets",
+            Self::Symbol { .. } => "symbols",
+            Self::Impossible { .. } => "sequences",
+        };
+        ArgumentError::new(argument, self).into_py_err(py)
     }
 }
 

@@ -13,5 +13,6 @@ pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<reader::BracketReader>()?;
     module.add_function(wrap_pyfunction!(forest::clean_forest, module)?)?;
     module.add_function(wrap_pyfunction!(table::transform_forest, module)?)?;
+    module.add_function(wrap_pyfunction!(table::transform_table, module)?)?;
     module.add_function(wrap_pyfunction!(table::invert_table, module)?)
 }

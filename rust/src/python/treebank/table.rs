@@ -7,8 +7,9 @@ use super::forest::{ForestIn, ForestOut, forest_out};
 use super::options::{CleaningIn, TransformIn};
 use crate::python::arrays::{Runs, elements, offsets_in, offsets_out};
 use crate::python::enter::enter;
-use crate::python::errors::{Exception, Failure, IntoPyErr};
+use crate::python::errors::{ArgumentError, Exception, Failure, IntoPyErr};
 use crate::treebank::clean_and_transform;
+use crate::treebank::forest::Forest;
 use crate::treebank::interner::Interner;
 use crate::treebank::node_table::{NodeTable, Symbol, TableError};
 use crate::treebank::transform::invert;
@@ -106,22 +107,33 @@ pub(super) struct TableIn<'py>(
     PyReadonlyArray1<'py, i64>,
 );
 
-/// Undo `transform_forest`.
-#[pyfunction]
-pub(super) fn invert_table<'py>(
-    py: Python<'py>,
-    table: TableIn<'py>,
-    symbols: Vec<SymbolParts>,
-    words: Vec<String>,
-) -> PyResult<ForestOut<'py>> {
-    let symbol = elements("symbol", &table.0)?;
-    let left = elements("left", &table.1)?;
-    let right = elements("right", &table.2)?;
-    let word = elements("word", &table.3)?;
-    let tree_offsets = elements("tree_offsets", &table.4)?;
-    let forest = enter(py, move |_| {
-        let tree_offsets =
-            offsets_in("tree_offsets", tree_offsets, symbol.len(), Runs::MayBeEmpty)?;
+impl TableIn<'_> {
+    /// The columns, which can be read without the interpreter lock.
+    fn columns(&self) -> Result<ColumnsIn<'_>, ArgumentError> {
+        Ok(ColumnsIn {
+            symbol: elements("symbol", &self.0)?,
+            left: elements("left", &self.1)?,
+            right: elements("right", &self.2)?,
+            word: elements("word", &self.3)?,
+            tree_offsets: elements("tree_offsets", &self.4)?,
+        })
+    }
+}
+
+/// The columns of a table, not checked yet.
+struct ColumnsIn<'a> {
+    symbol: &'a [u32],
+    left: &'a [i32],
+    right: &'a [i32],
+    word: &'a [i32],
+    tree_offsets: &'a [i64],
+}
+
+impl ColumnsIn<'_> {
+    /// Check the columns, and undo the transform: call this inside `enter`.
+    fn invert(&self, symbols: Vec<SymbolParts>, words: Vec<String>) -> Result<Forest, Failure> {
+        let nodes = self.symbol.len();
+        let tree_offsets = offsets_in("tree_offsets", self.tree_offsets, nodes, Runs::MayBeEmpty)?;
         let mut names = Interner::<String>::default();
         let symbols = symbols.into_iter().map(|(labels, _, siblings, preterminal)| Symbol {
             labels: labels.iter().map(|label| names.intern(label.as_str())).collect(),
@@ -132,16 +144,46 @@ pub(super) fn invert_table<'py>(
         });
         let table = NodeTable {
             symbols: symbols.collect(),
-            symbol: symbol.to_vec(),
-            left: left.to_vec(),
-            right: right.to_vec(),
-            word: word.to_vec(),
+            symbol: self.symbol.to_vec(),
+            left: self.left.to_vec(),
+            right: self.right.to_vec(),
+            word: self.word.to_vec(),
             tree_offsets,
             label_names: names.values().to_vec(),
             words,
             ..NodeTable::default()
         };
-        Ok::<_, Failure>(invert(&table)?)
-    })?;
+        Ok(invert(&table)?)
+    }
+}
+
+/// Undo `transform_forest`.
+#[pyfunction]
+pub(super) fn invert_table<'py>(
+    py: Python<'py>,
+    table: TableIn<'py>,
+    symbols: Vec<SymbolParts>,
+    words: Vec<String>,
+) -> PyResult<ForestOut<'py>> {
+    let table = table.columns()?;
+    let forest = enter(py, |_| table.invert(symbols, words))?;
     Ok(forest_out(py, &forest))
+}
+
+/// Undo the transform of a table, and apply another one.
+#[pyfunction]
+pub(super) fn transform_table<'py>(
+    py: Python<'py>,
+    table: TableIn<'py>,
+    symbols: Vec<SymbolParts>,
+    words: Vec<String>,
+    transform: TransformIn,
+) -> PyResult<TableOut<'py>> {
+    let transform = transform.options()?;
+    let table = table.columns()?;
+    let transformed = enter(py, |_| {
+        let forest = table.invert(symbols, words)?;
+        Ok::<_, Failure>(SpelledTable::new(clean_and_transform(forest, None, &transform)))
+    })?;
+    Ok(transformed.into_columns(py))
 }

@@ -15,9 +15,9 @@ from numbers import Integral, Real
 from typing import Any, Self
 
 from lpcfg.errors import InputError
-from lpcfg.estimators.constraints import Constraint
+from lpcfg.parameters.constraints import Constraint
 
-__all__ = ["Parameter", "Parameterized", "parameter", "recorded"]
+__all__ = ["Parameter", "Parameterized", "parameter", "recorded", "searched"]
 
 #: The key of a declaration in the metadata of a field.
 _KEY = "parameter"
@@ -34,6 +34,7 @@ class Parameter:
     metavar: str
     nested: bool
     parts: Mapping[str, Parameter]
+    search: Constraint | None
     default: object
 
 
@@ -46,6 +47,7 @@ def parameter(
     metavar: str | None = None,
     nested: bool = False,
     parts: Mapping[str, Mapping[str, Parameter]] | None = None,
+    search: Constraint | None = None,
 ) -> Mapping[str, Parameter]:
     """Declare a parameter: the metadata of a dataclass field. The field has the default.
 
@@ -58,8 +60,10 @@ def parameter(
     ``nested``: whether ``get_params`` and ``set_params`` reach the parts of its value, as in
     ``lexicon__rare``.
     ``parts``: declarations of the parts that have command-line options.
+    ``search``: the values that tuning tries unless it is told others; None to leave the parameter
+    as it is.
 
-    >>> from lpcfg.estimators.constraints import Interval
+    >>> from lpcfg.parameters.constraints import Interval
     >>> from dataclasses import dataclass, field
     >>> declared = parameter(Interval(float, 0), "strength of the prior in tokens")
     >>> @dataclass(repr=False)
@@ -76,9 +80,21 @@ def parameter(
         metavar or constraint.metavar,
         nested,
         {name: part[_KEY] for name, part in (parts or {}).items()},
+        search,
         default=MISSING,
     )
     return {_KEY: declared}
+
+
+def searched(declared: Mapping[str, Parameter], search: Constraint) -> Mapping[str, Parameter]:
+    """A declaration that several estimators share, with the values that tuning tries.
+
+    >>> from lpcfg.parameters.constraints import Interval
+    >>> shared = parameter(Interval(int, 1), "the number of states")
+    >>> print(searched(shared, Interval(int, 2, 16))["parameter"].search)
+    an integer from 2 to 16
+    """
+    return {_KEY: replace(declared[_KEY], search=search)}
 
 
 class Parameterized:
@@ -128,6 +144,8 @@ class Parameterized:
 
     def invalid(self, name: str, problem: str) -> InputError:
         """The error for a parameter whose value cannot be used.
+
+        ``name``: the parameter. ``problem``: what is wrong with its value, without the name.
 
         >>> from lpcfg import PCFGEstimator
         >>> print(PCFGEstimator().invalid("lexicon", "is missing"))
@@ -214,6 +232,16 @@ class Parameterized:
             elif declared.provenance:
                 record[name] = recorded(value)
         return record
+
+    def __sklearn_tags__(self) -> object:
+        """The tags that scikit-learn asks for: the input is trees, and there are no targets."""
+        from sklearn.utils import InputTags, Tags, TargetTags
+
+        return Tags(
+            estimator_type=None,
+            target_tags=TargetTags(required=False),
+            input_tags=InputTags(two_d_array=False),
+        )
 
     def __repr__(self) -> str:
         return _short_repr(self)

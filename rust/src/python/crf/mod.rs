@@ -1,11 +1,13 @@
 //! Bindings of conditional random fields: models and training.
 
+mod trees;
+
 use std::sync::{Arc, Mutex};
 
 use numpy::{IntoPyArray, PyArray1, PyReadonlyArray1, PyReadonlyArray2, PyUntypedArrayMethods};
 use pyo3::prelude::*;
 
-use super::arrays::{Runs, check_ids, check_shape, elements, offsets_in};
+use super::arrays::{Runs, check_shape, elements, offsets_in};
 use super::enter::{enter, lock};
 use super::errors::{ArgumentError, Failure, IntoPyErr};
 use super::grammar::PyGrammar;
@@ -15,9 +17,11 @@ use crate::crf::{
     CLUSTER_LEVELS, CrfModel, FeatureLabels, Loss, OLDEST_TEMPLATE_VERSION, Steps,
     TEMPLATE_VERSION, TokenAttributes, Trainer, Vocabulary, Weights,
 };
-use crate::decode::Node;
-use crate::grammar::{Grammar, SymbolId, Token};
 use crate::parser::{Combine, Decoder, GoldTree, Options, TrainingError, crf_examples};
+use trees::{Dependencies, TreesIn};
+
+/// The number of training trees whose attributes are in memory besides their examples.
+const TREES_AT_ONCE: usize = 1024;
 
 /// The weights of a conditional random field, with the vocabulary and the labels of its features.
 #[pyclass(name = "CRFModel", module = "lpcfg._core", frozen)]
@@ -135,10 +139,14 @@ impl PyCrfTrainer {
     /// Add training trees, whose charts a grammar prunes; returns the number of trees that were left
     /// out because their charts would take more than `memory` bytes. `word_column` has the number of
     /// each token's word among `spellings`; `emissions` has its id in the lexicon of the grammar.
+    ///
+    /// Optionally, `tags` has the id of its given tag, `heads` how far to the right its head is, and
+    /// `relations` its relation to the head as a number among `relation_names`; an empty name is for
+    /// the words of sentences without dependencies.
     #[pyo3(signature = (
         grammar, *, spellings, word_column, emissions, word_offsets, symbols, starts, ends,
         tree_offsets, tree_weights, coarse_threshold, threshold, span_recall, memory,
-        span_filter=None
+        span_filter=None, tags=None, heads=None, relations=None, relation_names=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "one array each, all by name")]
     fn add(
@@ -159,8 +167,22 @@ impl PyCrfTrainer {
         span_recall: f64,
         memory: usize,
         span_filter: Option<&PySpanFilter>,
+        tags: Option<PyReadonlyArray1<'_, u32>>,
+        heads: Option<PyReadonlyArray1<'_, i32>>,
+        relations: Option<PyReadonlyArray1<'_, u32>>,
+        relation_names: Option<Vec<String>>,
     ) -> PyResult<usize> {
+        let dependencies = match (&heads, &relations, &relation_names) {
+            (Some(heads), Some(relations), Some(names)) => Some(Dependencies {
+                heads: elements("heads", heads)?,
+                relations: elements("relations", relations)?,
+                names,
+            }),
+            _ => None,
+        };
         let trees = TreesIn {
+            tags: tags.as_ref().map(|array| elements("tags", array)).transpose()?,
+            dependencies,
             words: elements("word_column", &word_column)?,
             emissions: elements("emissions", &emissions)?,
             word_offsets: elements("word_offsets", &word_offsets)?,
@@ -193,13 +215,21 @@ impl PyCrfTrainer {
             let vocabulary = &trainer.model().vocabulary;
             let attributes: Vec<TokenAttributes> =
                 spellings.iter().map(|word| vocabulary.attributes(word)).collect();
-            let trees = trees.gold_trees(grammar, &attributes)?;
+            let bounds = trees.check(grammar, attributes.len())?;
             let model = trainer.model();
-            let added = self
-                .threads
-                .install(|| crf_examples(model, grammar, filter, trees, options, cancel))?;
-            trainer.add(added.examples);
-            Ok::<_, Failure>(added.too_large)
+            let (mut examples, mut too_large) = (Vec::new(), 0);
+            // A tree with the attributes of its words takes as much memory as its example.
+            for batch in bounds.chunks(TREES_AT_ONCE) {
+                let batch: Vec<GoldTree> =
+                    batch.iter().map(|bounds| trees.gold_tree(bounds, &attributes)).collect();
+                let added = self.threads.install(|| {
+                    crf_examples(model, grammar, filter.clone(), batch, options, cancel)
+                })?;
+                examples.extend(added.examples);
+                too_large += added.too_large;
+            }
+            trainer.add(examples);
+            Ok::<_, Failure>(too_large)
         })
     }
 
@@ -243,89 +273,6 @@ impl PyCrfTrainer {
             Ok::<_, Failure>(trainer.model().weights.values().to_vec())
         })?;
         Ok(weights.into_pyarray(py))
-    }
-}
-
-/// The columns of tokens and of nodes.
-struct TreesIn<'a> {
-    words: &'a [u32],
-    emissions: &'a [u32],
-    word_offsets: &'a [i64],
-    symbols: &'a [u32],
-    starts: &'a [i32],
-    ends: &'a [i32],
-    tree_offsets: &'a [i64],
-    /// The weight of each tree; 1 if there are none.
-    weights: Option<&'a [f64]>,
-}
-
-impl TreesIn<'_> {
-    /// Check the columns and split them into trees.
-    fn gold_trees(
-        &self,
-        grammar: &Grammar,
-        attributes: &[TokenAttributes],
-    ) -> Result<Vec<GoldTree>, ArgumentError> {
-        let (tokens, nodes) = (self.words.len(), self.symbols.len());
-        for (name, found, expected) in [
-            ("emissions", self.emissions.len(), tokens),
-            ("starts", self.starts.len(), nodes),
-            ("ends", self.ends.len(), nodes),
-            ("tree_offsets", self.tree_offsets.len(), self.word_offsets.len()),
-        ] {
-            check_shape(name, &[found], &[expected])?;
-        }
-        check_ids("word_column", self.words, attributes.len())?;
-        check_ids("emissions", self.emissions, grammar.emissions().number_of_words())?;
-        check_ids("symbols", self.symbols, grammar.rules().number_of_symbols())?;
-        if let Some(weights) = self.weights {
-            check_shape(
-                "tree_weights",
-                &[weights.len()],
-                &[self.tree_offsets.len().saturating_sub(1)],
-            )?;
-            if !weights.iter().all(|weight| (0.0..f64::INFINITY).contains(weight)) {
-                let message = "tree_weights must be finite and not negative".to_owned();
-                return Err(ArgumentError::new("tree_weights", message));
-            }
-        }
-        let words = offsets_in("word_offsets", self.word_offsets, tokens, Runs::NonEmpty)?;
-        let trees = offsets_in("tree_offsets", self.tree_offsets, nodes, Runs::NonEmpty)?;
-        let bounds = words.windows(2).zip(trees.windows(2));
-        bounds
-            .enumerate()
-            .map(|(number, (words, tree))| {
-                let words = words[0]..words[1];
-                let attributes = |&word: &u32| attributes[word as usize];
-                Ok(GoldTree {
-                    nodes: (tree[0]..tree[1])
-                        .map(|node| self.node(node, words.len()))
-                        .collect::<Result<_, _>>()?,
-                    tokens: self.emissions[words.clone()]
-                        .iter()
-                        .copied()
-                        .map(Token::Word)
-                        .collect(),
-                    sentence: self.words[words].iter().map(attributes).collect(),
-                    weight: self.weights.map_or(1.0, |weights| weights[number] as f32),
-                })
-            })
-            .collect()
-    }
-
-    /// A node of a sentence with this number of words.
-    fn node(&self, node: usize, length: usize) -> Result<Node, ArgumentError> {
-        let (start, end) = (self.starts[node], self.ends[node]);
-        match (u32::try_from(start), u32::try_from(end)) {
-            (Ok(start), Ok(end)) if start < end && end as usize <= length => {
-                Ok(Node { symbol: SymbolId(self.symbols[node]), start, end })
-            }
-            _ => {
-                let message =
-                    format!("node {node} covers {start} to {end} in a sentence of {length} words");
-                Err(ArgumentError::new("ends", message))
-            }
-        }
     }
 }
 

@@ -1,4 +1,4 @@
-"""The values that a parameter of an estimator may have.
+"""The values that a parameter may have.
 
 Each constraint checks whether a value is allowed, describes the allowed values in words, and reads
 a value from the text of a command-line option.
@@ -99,7 +99,8 @@ class Interval:
         low = f"above {self.low}" if self.closed == "neither" else f"from {self.low}"
         if self._limit is None:
             return f"{kind} {low}"
-        return f"{kind} {low} to {'' if self.closed == 'both' else 'below '}{self._limit}"
+        high = f"{self._limit:g}" if self.kind is float else f"{self._limit}"
+        return f"{kind} {low} to {'' if self.closed == 'both' else 'below '}{high}"
 
 
 class Options:
@@ -195,7 +196,7 @@ class Pair:
 
 @dataclass(frozen=True)
 class Several:
-    """A list or tuple of values that differ from each other.
+    """A list or tuple of values, which differ from each other unless ``repeated`` is true.
 
     >>> print(Several(Interval(float, 0), at_least=1))
     a list of at least 1, all different, each a number from 0
@@ -205,6 +206,7 @@ class Several:
 
     each: Constraint
     at_least: int = 0
+    repeated: bool = False
 
     @property
     def metavar(self) -> str:
@@ -223,8 +225,9 @@ class Several:
         """
         if not isinstance(value, (tuple, list)) or len(value) < self.at_least:
             return False
-        repeated = any(item in value[:index] for index, item in enumerate(value))
-        return not repeated and all(map(self.each.allows, value))
+        if not self.repeated and any(item in value[:at] for at, item in enumerate(value)):
+            return False
+        return all(map(self.each.allows, value))
 
     def parse(self, text: str) -> list[object]:
         """Read values with commas between them.
@@ -239,7 +242,8 @@ class Several:
 
     def __str__(self) -> str:
         number = f" of at least {self.at_least}" if self.at_least else ""
-        return f"a list{number}, all different, each {self.each}"
+        different = "" if self.repeated else ", all different"
+        return f"a list{number}{different}, each {self.each}"
 
 
 class Instance:

@@ -1,0 +1,1 @@
+"""Parameters that are declared once, with their defaults, allowed values and help texts."""

@@ -1,0 +1,239 @@
+"""The search for hyper-parameters: trials of optuna in a folder that several processes share."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lpcfg._options import check_positive
+from lpcfg._threads import thread_count
+from lpcfg.errors import InputError, MissingPackageError
+from lpcfg.estimators.base import Estimator
+from lpcfg.experiments.trials import Row, digest
+from lpcfg.jobs import Shared, run_jobs
+from lpcfg.treebank.tree import Tree
+from lpcfg.treebank.treebank import Treebank
+from lpcfg.tuning._trial import TrialRunner
+from lpcfg.tuning.space import Choice, Range, SearchSpace
+
+if TYPE_CHECKING:
+    from optuna import Study
+
+__all__ = ["JOURNAL", "Tuning", "open_study", "tune"]
+
+#: The file of a folder that keeps all trials.
+JOURNAL = "trials.log"
+
+#: The number of random trials before the search learns from what it has found.
+_RANDOM_TRIALS = 10
+
+#: The user attribute of a study with the digest of everything that scores depend on.
+_INPUTS = "inputs"
+
+
+@dataclass(frozen=True)
+class Tuning:
+    """The result of a search.
+
+    ``estimator``: the estimator with the best parameters, not fitted.
+    ``f1``: its F1 on the development sentences, in percent.
+    ``rows``: all trials that were completed, the best first: their parameters and what was
+    measured.
+    ``stopped``: the number of trials that were stopped early.
+    """
+
+    estimator: Estimator
+    f1: float
+    rows: list[Row] = field(repr=False)
+    stopped: int
+
+
+def open_study(folder: str | PathLike[str]) -> Study:
+    """The study of optuna in a folder; it is made if there is none."""
+    import optuna
+    from optuna.storages import JournalStorage
+    from optuna.storages.journal import JournalFileBackend
+
+    optuna.logging.set_verbosity(optuna.logging.WARNING)
+    return optuna.create_study(
+        study_name="lpcfg",
+        storage=JournalStorage(JournalFileBackend(str(Path(folder, JOURNAL)))),
+        direction="maximize",
+        load_if_exists=True,
+        # A trial is stopped if two thirds of the others were better after as many sentences.
+        pruner=optuna.pruners.PercentilePruner(67.0, n_startup_trials=_RANDOM_TRIALS),
+    )
+
+
+def tune(
+    estimator: Estimator,
+    treebank: Treebank,
+    gold: Sequence[Tree],
+    folder: str | PathLike[str],
+    *,
+    search: Mapping[str, Range | Choice] | None = None,
+    fixed: Iterable[str] = (),
+    trials: int = 50,
+    timeout: float | None = None,
+    seed: int = 0,
+    workers: int = 1,
+    n_jobs: int = -1,
+    progress: Callable[[Iterable[Row]], Iterable[Row]] = iter,
+) -> Tuning:
+    """Search for the parameters of an estimator with the highest F1 on development sentences.
+
+    The first trial has the parameters of ``estimator``, the next are random, and then a
+    tree-structured Parzen estimator proposes parameters from the trials so far. A trial is stopped
+    if two thirds of the others had a higher F1 on the first sentences. Decompositions and pruned
+    charts are computed once and shared by all trials, so that a trial of the spectral estimator
+    takes a fraction of the time of training and parsing. This needs optuna.
+
+    - ``treebank``: the training trees.
+    - ``gold``: the development trees, cleaned in the same way.
+    - ``folder``: where trials are stored. A search that was interrupted goes on from there, and
+      several searches in different processes can share the folder.
+    - ``search``: the values to try, by parameter, in place of the declared ones.
+    - ``fixed``: parameters that keep the values that they have in ``estimator``.
+    - ``trials``: the number of trials, together with those that the folder already has.
+    - ``timeout``: the number of seconds after which no more trials are begun.
+    - ``seed``: of the proposals. With one worker, the same seed gives the same trials.
+    - ``workers``: the number of processes.
+    - ``n_jobs``: the number of threads of all workers together, -1 for one on each core.
+    - ``progress``: gets an iterable of the trials as they end, and returns it.
+
+    >>> import tempfile
+    >>> from lpcfg import SpectralEstimator, embedded_trees
+    >>> trees = embedded_trees()
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     result = tune(
+    ...         SpectralEstimator(), Treebank.from_trees(trees[:150]), trees[150:], folder, trials=3
+    ...     )
+    >>> len(result.rows) + result.stopped
+    3
+    """
+    check_positive("trials", trials)
+    check_positive("workers", workers)
+    if not gold:
+        raise InputError("there are no development trees", argument="gold")
+    space = SearchSpace.of(estimator, search, fixed=tuple(fixed))
+    _check_optuna()
+    Path(folder).mkdir(exist_ok=True)
+    study = open_study(folder)
+    inputs = digest(estimator, space.values, treebank.digest, list(map(str, gold)))
+    if study.user_attrs.setdefault(_INPUTS, inputs) != inputs:
+        raise InputError(
+            "its trials are of another treebank, estimator or search space; name another folder",
+            path=folder,
+        )
+    study.set_user_attr(_INPUTS, inputs)
+    if not study.trials:
+        study.enqueue_trial(space.defaults())
+    threads = max(1, thread_count(n_jobs) // workers)
+    limits = _Limits(trials, timeout, seed)
+    if workers == 1:
+        runner = TrialRunner(space, treebank, gold, n_jobs=threads)
+        for _ in progress(_worked(study, runner, limits)):
+            pass
+    else:
+        work = Shared.of((space, treebank, list(gold), threads, str(folder), limits))
+        for _ in progress(_worked_elsewhere(work, workers)):
+            pass
+    return collect(study, space)
+
+
+@dataclass(frozen=True)
+class _Limits:
+    """When a worker stops, and the seed of its proposals."""
+
+    trials: int
+    timeout: float | None
+    seed: int
+    started: float = field(default_factory=time.time)
+
+    def reached(self, study: Study) -> bool:
+        """Whether no other trial should begin."""
+        if self.timeout is not None and time.time() - self.started > self.timeout:
+            return True
+        started = datetime.fromtimestamp(self.started)
+        begun = sum(
+            trial.state.name in {"COMPLETE", "PRUNED"}
+            # A trial that has been running for longer is left over from a worker that was killed.
+            or (trial.state.name == "RUNNING" and (trial.datetime_start or started) >= started)
+            for trial in study.get_trials(deepcopy=False)
+        )
+        return begun >= self.trials
+
+
+def _worked(study: Study, runner: TrialRunner, limits: _Limits) -> Iterable[Row]:
+    """Run trials until a limit is reached, and yield each."""
+    from optuna import TrialPruned
+    from optuna.samplers import TPESampler
+    from optuna.trial import TrialState
+
+    while not limits.reached(study):
+        trial = study.ask()
+        # A generator for each trial: proposals depend neither on interruptions nor on workers.
+        seeds = np.random.SeedSequence([limits.seed, trial.number]).generate_state(1)
+        study.sampler = TPESampler(
+            n_startup_trials=_RANDOM_TRIALS,
+            seed=int(seeds[0]),
+            multivariate=False,
+            constant_liar=True,
+        )
+        try:
+            f1 = runner.run(trial)
+        except TrialPruned:
+            study.tell(trial, state=TrialState.PRUNED)
+            yield {"trial": trial.number}
+        except BaseException:
+            study.tell(trial, state=TrialState.FAIL)
+            raise
+        else:
+            study.tell(trial, f1)
+            yield {"trial": trial.number, "F1": f1}
+
+
+def _worked_elsewhere(work: Shared[Any], workers: int) -> Iterable[Row]:
+    """Run trials in several processes; yields the trials of each when it has ended."""
+    import joblib
+
+    with joblib.parallel_config("loky", n_jobs=workers):
+        for _, rows in run_jobs(_work, range(workers), work):
+            yield from rows
+
+
+def _work(work: tuple[Any, ...], _: int) -> list[Row]:
+    space, treebank, gold, threads, folder, limits = work
+    runner = TrialRunner(space, treebank, gold, n_jobs=threads)
+    return list(_worked(open_study(folder), runner, limits))
+
+
+def collect(study: Study, space: SearchSpace) -> Tuning:
+    """The result of the trials so far."""
+    from optuna.trial import TrialState
+
+    complete = study.get_trials(deepcopy=False, states=[TrialState.COMPLETE])
+    if not complete:
+        raise InputError("no trial was completed in the time; allow more", argument="timeout")
+    # Of equally good trials the first, which may have the defaults.
+    ranked = sorted(complete, key=lambda trial: (-(trial.value or 0.0), trial.number))
+    rows = [
+        {"trial": trial.number, "F1": trial.value, **trial.params, **trial.user_attrs}
+        for trial in ranked
+    ]
+    stopped = study.get_trials(deepcopy=False, states=[TrialState.PRUNED])
+    return Tuning(space.chosen(ranked[0].params), rows[0]["F1"], rows, len(stopped))
+
+
+def _check_optuna() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("optuna") is None:
+        raise MissingPackageError("tuning", package="optuna", extra="tune")

@@ -1,0 +1,225 @@
+"""Defaults that follow the treebank: Markovisation and word classes by cross-validation."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Self
+
+import numpy as np
+
+from lpcfg.errors import InputError
+from lpcfg.estimators.spectral import SpectralEstimator
+from lpcfg.evaluation.counts import BracketCounts
+from lpcfg.evaluation.parser_scores import evaluate_parser
+from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.parsing.parser import Parser
+from lpcfg.treebank.transform import Transform
+from lpcfg.treebank.tree import Tree
+from lpcfg.treebank.treebank import Treebank
+
+__all__ = ["MIN_TREES", "DefaultsTrial", "TreebankDefaults", "choose_defaults"]
+
+#: Treebanks with fewer trees keep the defaults: F1 on a tenth of them says too little.
+MIN_TREES = 500
+
+#: The largest number of trees that are held out in a fold.
+_HELD_OUT = 500
+
+#: How many tenths of the trees are held out, one after the other.
+_FOLDS = 2
+
+#: Settings whose F1 on the first fold is lower than the best by more than this are given up.
+_HOPELESS = 1.0
+
+#: What F1 must gain for other settings than the defaults: less may be chance.
+_MARGIN = 0.15
+
+
+class TreebankDefaults(NamedTuple):
+    """Settings that depend on the treebank: how fine symbols and word classes should be.
+
+    ``vertical``, ``horizontal``: the orders of Markovisation; see :class:`~lpcfg.Transform`.
+    ``class_limit``, ``class_support``: the number of classes of unknown words, and of words in a
+    class; see :class:`~lpcfg.lexicon.options.LexiconOptions`.
+
+    >>> TreebankDefaults()
+    TreebankDefaults(vertical=1, horizontal=1, class_limit=200, class_support=10)
+    """
+
+    vertical: int = 1
+    horizontal: int = 1
+    class_limit: int = 200
+    class_support: int = 10
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Self:
+        """The settings that a model stores.
+
+        >>> TreebankDefaults.from_dict(TreebankDefaults(vertical=0)._asdict()).vertical
+        0
+        """
+        return cls(**values)
+
+    def transform(self, transform: Transform) -> Transform:
+        """A transform with no more Markovisation than these settings have.
+
+        >>> TreebankDefaults(horizontal=0).transform(Transform(vertical=0)).horizontal
+        0
+        """
+        horizontal = transform.horizontal
+        return replace(
+            transform,
+            vertical=min(transform.vertical, self.vertical),
+            horizontal=self.horizontal if horizontal is None else min(horizontal, self.horizontal),
+        )
+
+    def lexicon(self, options: LexiconOptions) -> LexiconOptions:
+        """The options of a lexicon with these word classes.
+
+        >>> TreebankDefaults(class_limit=50).lexicon(LexiconOptions()).class_limit
+        50
+        """
+        return replace(options, class_limit=self.class_limit, class_support=self.class_support)
+
+    def __str__(self) -> str:
+        return (
+            f"vertical {self.vertical}, horizontal {self.horizontal}, "
+            f"up to {self.class_limit} word classes"
+        )
+
+
+@dataclass(frozen=True)
+class DefaultsTrial:
+    """Settings and their F1 on held-out trees.
+
+    ``seconds``: the CPU seconds of training and parsing, without trials of the same settings on
+    other folds.
+    """
+
+    settings: TreebankDefaults
+    f1: float
+    seconds: float
+
+    def __str__(self) -> str:
+        return f"{self.settings}: F1 {self.f1:.2f}, {self.seconds:.1f} CPU s"
+
+
+_MARKOVISATION = ((1, 1), (0, 0), (1, 0), (0, 1))
+
+_WORD_CLASSES = ((3000, 5), (1000, 10))
+
+
+def choose_defaults(
+    treebank: Treebank,
+    *,
+    seconds: float = 120.0,
+    lexicon: LexiconOptions | None = None,
+    n_jobs: int = -1,
+    report: Callable[[DefaultsTrial], object] = lambda trial: None,
+) -> TreebankDefaults:
+    """Choose Markovisation, then word classes, by the F1 of spectral grammars on held-out trees.
+
+    Spectral grammars are trained in seconds, and other estimators prefer much the same settings.
+    Each setting is trained on the trees outside a tenth (500 trees at most) and scored on those;
+    the better ones are also scored on a second tenth. The defaults stay unless others are better by
+    more than chance. Trees are never drawn at random, so the result is always the same, unless
+    the time is up.
+
+    ``seconds``: the CPU seconds after which no other trial is begun; 0 gives the defaults.
+    ``lexicon``: the other options of the lexicon.
+    ``report``: is called with each trial.
+
+    >>> from lpcfg import embedded_trees
+    >>> choose_defaults(Treebank.from_trees(embedded_trees(30)))  # too few trees
+    TreebankDefaults(vertical=1, horizontal=1, class_limit=200, class_support=10)
+    """
+    if not 0 <= seconds < np.inf:
+        raise InputError(f"must be a finite number from 0, not {seconds}", argument="seconds")
+    defaults = TreebankDefaults()
+    if seconds == 0 or len(treebank) < MIN_TREES:
+        return defaults
+    search = _Search(treebank, seconds, lexicon or LexiconOptions(), n_jobs, report)
+    best = search.best([defaults._replace(vertical=v, horizontal=h) for v, h in _MARKOVISATION])
+    classes = [
+        best._replace(class_limit=limit, class_support=support) for limit, support in _WORD_CLASSES
+    ]
+    return search.best([best, *classes])
+
+
+class _Search:
+    """Trials on folds of a treebank, until the time is up; none is run twice."""
+
+    def __init__(
+        self,
+        treebank: Treebank,
+        seconds: float,
+        lexicon: LexiconOptions,
+        n_jobs: int,
+        report: Callable[[DefaultsTrial], object],
+    ) -> None:
+        self.trees = treebank.trees()
+        self.weights = treebank.weights
+        self.lexicon = lexicon
+        self.n_jobs = n_jobs
+        self.report = report
+        self.deadline = time.process_time() + seconds
+        self.counts: dict[tuple[TreebankDefaults, int], BracketCounts] = {}
+        self.longest = 0.0
+
+    def best(self, settings: Sequence[TreebankDefaults]) -> TreebankDefaults:
+        """The settings with the highest F1 on all folds; the first, unless others gain enough."""
+        first = settings[0]
+        tried = list(self._tried(settings, 0))
+        if first not in tried:
+            return first
+        top = max(self._f1(each, 1) for each in tried)
+        promising = [each for each in tried if self._f1(each, 1) > top - _HOPELESS]
+        folds = 1
+        # Only settings that were tried on the same folds can be compared.
+        while folds < _FOLDS and len(promising) > 1:
+            if list(self._tried(promising, folds)) != promising:
+                break
+            folds += 1
+        best = max(promising, key=lambda each: self._f1(each, folds))
+        if first in promising and self._f1(best, folds) <= self._f1(first, folds) + _MARGIN:
+            return first
+        return best
+
+    def _tried(self, settings: Sequence[TreebankDefaults], fold: int) -> Iterator[TreebankDefaults]:
+        """The settings that were tried on a fold before the time is up."""
+        for each in settings:
+            if (each, fold) not in self.counts:
+                if time.process_time() + self.longest > self.deadline:
+                    return
+                self._run(each, fold)
+            yield each
+
+    def _run(self, settings: TreebankDefaults, fold: int) -> None:
+        begun = time.process_time()
+        start, held_out = self._held_out(fold)
+        rest = self.trees[:start] + self.trees[start + len(held_out) :]
+        transform = settings.transform(Transform())
+        # From the trees: a part of the treebank would know the words of the whole.
+        treebank = Treebank.from_trees(rest, cleaning=False, transform=transform)
+        if self.weights is not None:
+            kept = np.delete(self.weights, np.s_[start : start + len(held_out)])
+            treebank = treebank.weighted(kept)
+        estimator = SpectralEstimator(lexicon=settings.lexicon(self.lexicon))
+        parser = Parser(estimator.fit(treebank).grammar_, n_jobs=self.n_jobs)
+        self.counts[settings, fold] = evaluate_parser(parser, held_out).scores.total
+        spent = time.process_time() - begun
+        self.longest = max(self.longest, spent)
+        self.report(DefaultsTrial(settings, self.counts[settings, fold].f1, spent))
+
+    def _held_out(self, fold: int) -> tuple[int, list[Tree]]:
+        """The trees of a fold and the number of trees before them."""
+        start = len(self.trees) * fold // 2 // _FOLDS + len(self.trees) // 4
+        size = min(len(self.trees) // 10, _HELD_OUT)
+        return start, self.trees[start : start + size]
+
+    def _f1(self, settings: TreebankDefaults, folds: int) -> float:
+        """F1 over the first folds."""
+        found = [self.counts[settings, fold] for fold in range(folds)]
+        return sum(found[1:], start=found[0]).f1

@@ -1,0 +1,65 @@
+"""Head rules that are learnt from a treebank, or read from a file."""
+
+import numpy as np
+import pytest
+
+from lpcfg import InputError, SpectralEstimator, Tree, Treebank, embedded_trees
+from lpcfg.treebank.head_rules import COLLINS, HeadRules, resolve_head_rules
+
+
+def bank(*trees):
+    return Treebank.from_trees([Tree.from_string(tree) for tree in trees])
+
+
+def test_heads_are_learnt_on_both_sides():
+    final = bank(
+        "(IP (PP (NP (N a)) (P b)) (VB c))",
+        "(IP (PP (NP (D d) (N a)) (P b)) (PP (NP (N a)) (P b)) (VB c))",
+        "(IP (NP (N a)) (VB c))",
+    )
+    mirrored = bank(
+        "(IP (VB c) (PP (P b) (NP (N a))))",
+        "(IP (VB c) (PP (P b) (NP (N a))) (PP (P b) (NP (N a) (D d))))",
+        "(IP (VB c) (NP (N a)))",
+    )
+    for treebank, side in ((final, "right"), (mirrored, "left")):
+        table = HeadRules.learn(treebank).table
+        assert table["PP"][0] == (side, ("P",))
+        assert table["IP"][0] == (side, ("VB",))
+        assert table["NP"][0][1] == ("N",)
+
+
+def test_the_binarisation_does_not_matter():
+    treebank = Treebank.from_trees(embedded_trees(200))
+    left = treebank.transformed(type(treebank.transform)(binarize="left", vertical=0))
+    assert HeadRules.learn(treebank).table == HeadRules.learn(left).table
+
+
+def test_english_labels_have_the_table_of_collins():
+    english = Treebank.from_trees(embedded_trees(50))
+    other = bank("(sn (da la) (nc casa))")
+    assert resolve_head_rules("auto", english).table is COLLINS
+    assert resolve_head_rules("auto", other).table.keys() == {"ROOT", "sn"}
+    assert resolve_head_rules("collins", other).table is COLLINS
+    assert resolve_head_rules("learnt", english).table is not COLLINS
+
+
+def test_a_file_says_where_it_is_wrong(tmp_path):
+    path = tmp_path / "heads.txt"
+    path.write_text("# mine\nNP right NN, left NP\n* right\npunctuation , .\n")
+    rules = HeadRules.read(path)
+    assert rules.table == {"NP": (("right", ("NN",)), ("left", ("NP",)))}
+    assert (rules.default, rules.punctuation) == ("right", {",", "."})
+    path.write_text("NP right NN\nPP middle IN\n")
+    with pytest.raises(InputError, match="line 2: a step of a search is left or right"):
+        HeadRules.read(path)
+
+
+def test_an_estimator_takes_a_file(tmp_path):
+    path = tmp_path / "heads.txt"
+    path.write_text("NP left DT\n")
+    trees = embedded_trees(60)
+    by_name = SpectralEstimator(features="full", head_rules=path).fit(trees).grammar_
+    given = SpectralEstimator(features="full", head_rules=HeadRules.read(path)).fit(trees).grammar_
+    assert np.array_equal(by_name.latent.binary, given.latent.binary)
+    assert by_name.provenance == given.provenance

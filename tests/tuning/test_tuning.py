@@ -1,0 +1,257 @@
+"""The search for hyper-parameters: its space, its caches, its folder, its workers."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from lpcfg import InputError, Parser, Treebank, embedded_trees, evaluate_parser, load
+from lpcfg.cli.main import main
+from lpcfg.estimators.registry import ESTIMATORS, make_estimator
+from lpcfg.parameters.constraints import Pair
+from lpcfg.tuning import Choice, Range, SearchSpace, tune
+from lpcfg.tuning._trial import TrialRunner
+from lpcfg.tuning.grammars import GrammarCache
+from lpcfg.tuning.search import JOURNAL, open_study
+from lpcfg.tuning.space import _declared
+
+TREES = embedded_trees()
+TRAINING, GOLD = Treebank.from_trees(TREES[:150]), TREES[150:190]
+SPECTRAL = make_estimator("spectral", min_count=1, full_count=50)
+
+
+@pytest.mark.parametrize("name", [name for name in ESTIMATORS if name != "pcfg"])
+def test_declared_values_are_allowed_and_include_the_defaults(name):
+    estimator = make_estimator(name)
+    space = SearchSpace.of(estimator)
+    declared = dict(_declared(estimator))
+    for parameter, values in space.values.items():
+        constraint = declared[parameter].constraint
+        one = constraint.each if isinstance(constraint, Pair) else constraint
+        assert all(map(one.allows, values.ends)), parameter
+    assert repr(space.chosen(space.defaults())) == repr(estimator)
+    space.chosen(space.defaults()).validate()
+
+
+def test_other_values_replace_the_declared_ones_and_fixed_parameters_stay():
+    space = SearchSpace.of(
+        SPECTRAL, {"kappa": Range(1.0, 9.0), "states": Choice((2, 4))}, fixed=("ridge",)
+    )
+    assert space.values["kappa"] == Range(1.0, 9.0)
+    assert "ridge" not in space.values
+    assert space.largest_models()["states"] == (4, 4)
+    # The default is not among the values.
+    assert "states_tags" not in space.defaults()
+
+
+@pytest.mark.parametrize(
+    ("search", "message"),
+    [
+        ({"rigde": Range(0, 1)}, "no parameter 'rigde'"),
+        ({"ridge": Range(-1, 1)}, "ridge must be a number from 0, not -1"),
+        ({"features": Choice(("all",))}, "features must be 'compact' or 'full'"),
+        ({"states": Range(0, 4)}, "states must be an integer from 1 to 1024, not 0"),
+    ],
+)
+def test_values_that_a_parameter_does_not_allow_are_refused(search, message):
+    with pytest.raises(InputError, match=message):
+        SearchSpace.of(SPECTRAL, search)
+
+
+def test_a_range_goes_upwards_and_a_pcfg_has_nothing_to_search():
+    with pytest.raises(InputError, match="low: must be at most high, 1, not 2"):
+        Range(2, 1)
+    with pytest.raises(InputError, match="nothing to search"):
+        SearchSpace.of(make_estimator("pcfg"))
+
+
+def same_latent(first, second):
+    return np.array_equal(first.latent.states, second.latent.states) and np.allclose(
+        first.latent.binary, second.latent.binary, atol=1e-4
+    )
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{}, {"ridge": 0.2, "states": (3, 5)}, {"min_count": 20, "full_count": 60}, {"smoothing": 1.0}],
+)
+def test_grammars_cut_from_a_larger_decomposition_are_those_of_fit(changes):
+    cache = GrammarCache(TRAINING, {"states": (14, 14), "min_count": 1, "full_count": 50})
+    estimator = SPECTRAL.with_params(**changes)
+    cut, fitted = cache.grammar(estimator), estimator.fit(TRAINING).grammar_
+    gold = TREES[150:]
+    scores = [evaluate_parser(Parser(grammar), gold).scores.f1 for grammar in (cut, fitted)]
+    assert np.array_equal(cut.latent.states, fitted.latent.states)
+    # Singular vectors are known up to the tolerance of the SVD, and up to their signs.
+    assert scores[0] == pytest.approx(scores[1], abs=0.2)
+    assert cut.provenance == fitted.provenance
+
+
+def test_decompositions_are_shared_unless_something_that_they_depend_on_differs():
+    cache = GrammarCache(TRAINING, {"states": (12, 12)})
+    for ridge in (0.1, 1.0):
+        cache.grammar(SPECTRAL.with_params(ridge=ridge, states=(4, 4)))
+    assert cache.decompositions == 1
+    for other in ({"kappa": 1.0}, {"cutoff": 2}, {"features": "compact"}, {"lexicon__rare": 1}):
+        before = cache.decompositions
+        cut = cache.grammar(SPECTRAL.with_params(**other))
+        assert cache.decompositions == before + 1
+        assert same_latent(cut, GrammarCache(TRAINING, {}).grammar(SPECTRAL.with_params(**other)))
+
+
+@pytest.mark.parametrize("name", ["clustering", "em"])
+def test_other_estimators_give_the_grammars_of_fit(name):
+    estimator = make_estimator(name, states=(2, 2), min_count=1, full_count=50)
+    if name == "em":
+        estimator.set_params(iterations=3)
+    cache = GrammarCache(TRAINING, {})
+    for _ in range(2):
+        assert same_latent(cache.grammar(estimator), estimator.fit(TRAINING).grammar_)
+    assert cache.decompositions == (name == "clustering")
+
+
+def search(folder, trials=14, **options):
+    return tune(SPECTRAL, TRAINING, GOLD, folder, trials=trials, n_jobs=1, **options)
+
+
+def trials_of(folder):
+    return [trial.params for trial in open_study(folder).trials]
+
+
+def test_the_best_trial_is_at_least_as_good_as_the_defaults(tmp_path):
+    result = search(tmp_path)
+    first = next(row for row in result.rows if row["trial"] == 0)
+    assert first["states_tags"] == 12
+    assert result.f1 >= first["F1"]
+    assert result.f1 == max(row["F1"] for row in result.rows)
+    fitted = evaluate_parser(result.estimator.fit(TRAINING).parser(), GOLD).scores.f1
+    assert fitted == pytest.approx(result.f1, abs=0.5)
+
+
+def test_a_search_that_was_interrupted_goes_on_as_if_it_had_not_been(tmp_path):
+    for folder in ("whole", "parts"):
+        (tmp_path / folder).mkdir()
+    search(tmp_path / "whole")
+    for trials in (5, 5, 14):
+        search(tmp_path / "parts", trials)
+    assert trials_of(tmp_path / "parts") == trials_of(tmp_path / "whole")
+    assert len(trials_of(tmp_path / "whole")) == 14
+
+
+def test_another_seed_gives_other_trials(tmp_path):
+    search(tmp_path / "first", 3)
+    search(tmp_path / "second", 3, seed=1)
+    assert trials_of(tmp_path / "first")[1:] != trials_of(tmp_path / "second")[1:]
+
+
+def test_a_folder_with_trials_of_other_trees_is_refused(tmp_path):
+    search(tmp_path, 2)
+    with pytest.raises(InputError, match="another treebank, estimator or search space"):
+        tune(SPECTRAL, TRAINING, GOLD[:10], tmp_path, trials=3)
+
+
+def test_no_trial_begins_after_the_timeout(tmp_path):
+    with pytest.raises(InputError, match="no trial was completed"):
+        search(tmp_path, timeout=0.0)
+
+
+def test_hopeless_trials_are_stopped_after_a_part_of_the_sentences(tmp_path):
+    many = SPECTRAL.with_params(states=(60, 60), smoothing=0.0)
+    fixed = [name for name in SearchSpace.of(many).values if name != "ridge"]
+    space = {"ridge": Choice((0.7, 0.6, 0.5, 0.4, 0.0))}
+    result = tune(many, TRAINING, GOLD, tmp_path, trials=30, n_jobs=1, search=space, fixed=fixed)
+    assert result.estimator.ridge > 0
+    assert result.stopped > 0
+    stopped = [t for t in open_study(tmp_path).trials if t.state.name == "PRUNED"]
+    assert all(len(trial.intermediate_values) < 4 for trial in stopped)
+    assert {trial.params["ridge"] for trial in stopped} == {0.0}
+
+
+def test_a_trial_that_fails_is_not_counted(tmp_path, monkeypatch):
+    run, calls = TrialRunner.run, []
+
+    def fails_once(self, trial):
+        calls.append(trial.number)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return run(self, trial)
+
+    monkeypatch.setattr(TrialRunner, "run", fails_once)
+    with pytest.raises(KeyboardInterrupt):
+        search(tmp_path, 4)
+    result = search(tmp_path, 4)
+    assert len(result.rows) + result.stopped == 4
+    assert calls == [0, 1, 2, 3, 4]
+
+
+@pytest.mark.slow
+def test_several_workers_share_the_folder(tmp_path):
+    result = search(tmp_path, 12, workers=2)
+    assert 12 <= len(result.rows) + result.stopped <= 13
+    values = trials_of(tmp_path)
+    assert len({json.dumps(each) for each in values}) == len(values)
+
+
+@pytest.fixture
+def files(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "train.mrg").write_text("".join(f"{tree}\n" for tree in TREES[:150]))
+    (tmp_path / "dev.mrg").write_text("".join(f"{tree}\n" for tree in GOLD))
+    return tmp_path
+
+
+def test_the_command_saves_the_best_model_a_table_and_pictures(files, capsys):
+    arguments = ["tune", "train.mrg", "dev.mrg", "-o", "out", "--trials", "12", "-j", "1", "-q"]
+    assert main([*arguments, "--min-count", "1", "--search", "full-count=50:60"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert printed[0].startswith("| trial | F1 | states_phrases |")
+    assert printed[-1].startswith("lpcfg train train.mrg -o out/best.lpcfg --estimator spectral")
+    names = {path.name for path in (files / "out").iterdir()}
+    pictures = {"history.svg", "importance.svg", "trade_off.svg"}
+    assert names >= {"best.lpcfg", JOURNAL, "trials.md", "trials.jsonl", *pictures}
+    rows = [json.loads(line) for line in (files / "out" / "trials.jsonl").read_text().splitlines()]
+    assert [row["F1"] for row in rows] == sorted((row["F1"] for row in rows), reverse=True)
+    assert all(50 <= row["full_count"] <= 60 and "min_count" not in row for row in rows)
+    assert load("out/best.lpcfg").provenance["min_count"] == 1
+    # The command that is printed trains the same model.
+    best = (files / "out" / "best.lpcfg").read_bytes()
+    assert main([*printed[-1].split()[1:], "-q"]) == 0
+    assert (files / "out" / "best.lpcfg").read_bytes() == best
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--search", "ridge=2:1"], "expected a range of numbers"),
+        (["--search", "ridge"], "expected NAME=LOW:HIGH"),
+        (["--search", "kapa=1:2"], "no parameter 'kapa'"),
+        (["--search", "ridge=0:1", "--ridge", "1"], "ridge is fixed by an option"),
+        (["--trials", "0"], "at least 1"),
+    ],
+)
+def test_the_command_refuses_values_before_anything_is_written(files, capsys, arguments, message):
+    try:
+        code = main(["tune", "train.mrg", "dev.mrg", "-o", "out", *arguments])
+    except SystemExit as stop:
+        code = stop.code
+    assert code
+    assert message in capsys.readouterr().err
+    assert not (files / "out").exists()
+
+
+@pytest.mark.slow
+def test_a_search_that_is_killed_goes_on(files):
+    command = [sys.executable, "-m", "lpcfg", "tune", "train.mrg", "dev.mrg", "-o", "out", "-q"]
+    process = subprocess.Popen([*command, "--trials", "1000", "-j", "1"], env=os.environ)
+    while not (files / "out" / JOURNAL).exists() or len(open_study("out").trials) < 3:
+        time.sleep(0.2)
+    process.kill()
+    process.wait()
+    before = sum(trial.state.is_finished() for trial in open_study("out").trials)
+    assert main([*command[3:], "--trials", str(before + 2), "-j", "1"]) == 0
+    finished = [trial for trial in open_study("out").trials if trial.state.is_finished()]
+    assert len(finished) == before + 2
