@@ -159,11 +159,8 @@ class Tree:
         mine, theirs = [self], [other]
         while mine:
             one, two = mine.pop(), theirs.pop()
-            if (
-                one.label != two.label
-                or one.word != two.word
-                or len(one.children) != len(two.children)
-            ):
+            same = one.label == two.label and one.word == two.word
+            if not same or len(one.children) != len(two.children):
                 return False
             mine += one.children
             theirs += two.children
