@@ -12,6 +12,12 @@ import lpcfg
 SHARED_BY_DOCTESTS = {"lpcfg.reranking.reranker": ["reranker"]}
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Modules with slow tests come first: at the end, one process would wait for another."""
+    slow = {item.path for item in items if item.get_closest_marker("slow")}
+    items.sort(key=lambda item: item.path not in slow)
+
+
 @pytest.fixture(autouse=True)
 def shared_models(request: pytest.FixtureRequest) -> None:
     """Put the shared fixtures among the names of a doctest."""

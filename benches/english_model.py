@@ -5,7 +5,8 @@ The embedded model is its student, and parses from words alone. Run from the top
 
     .venv/bin/python benches/english_model.py /tmp/english
 
-The folder keeps the teacher and its trees; a run that was stopped goes on where it was.
+The folder keeps the teacher, its trees and the student; a run that was stopped goes on where it
+was.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from lpcfg import (
     Dependencies,
     LexiconOptions,
     Parser,
+    PCFGEstimator,
     Pruning,
     Transform,
     Treebank,
@@ -42,8 +44,11 @@ AMALGUM_GENRES = ("academic", "bio", "fiction", "interview", "news", "voyage")
 TREEBANKS = SHARED / "treebanks"
 CORPORA = SHARED / "corpora"
 
-#: The weights of the trees of GUM, which are few, and of the other treebanks.
-GUM_WEIGHT, OTHER_WEIGHT = 3.0, 1.0
+#: The weights of gold trees; those of the teacher's trees are 1.
+WEIGHTS = {"gum": 3.0, "craft": 1.0, "ewt-silver": 1.0}
+
+#: Trees of the teacher whose phrases have a lower mean posterior are left out.
+MIN_CONFIDENCE = 0.0
 
 #: The teacher has more symbols, and prunes less.
 TEACHER = {"binarize": "left", "vertical": 1, "horizontal": 1}
@@ -77,7 +82,7 @@ def gold_trees(transform, names):
         found = list(Cleaning().apply(forest).nonempty().trees())
         print(f"{name}: {report}; {len(found)} used")
         trees += found
-        weights += [GUM_WEIGHT if name == "gum" else OTHER_WEIGHT] * len(found)
+        weights += [WEIGHTS[name]] * len(found)
     return Treebank.from_trees(trees, transform=Transform(**transform)).weighted(weights)
 
 
@@ -89,10 +94,12 @@ def text(folder, sentences):
     parts = []
     for file in files:
         part = folder / file.name
+        parts.append(part)
+        if part.exists():
+            continue
         with gzip.open(file, "rt", encoding="utf-8") as lines, gzip.open(part, "wt") as output:
             kept = [line for line in lines if line.strip()][: sentences // len(files)]
             output.writelines(kept)
-        parts.append(part)
     return parts
 
 
@@ -107,8 +114,54 @@ def train_teacher(path, n_jobs):
     print(f"teacher, with the tags and dependencies of GUM dev\n{score(parser, 'gum')}")
 
 
+def without_new_roots(grammar, gold):
+    """The same grammar without the rules of roots that no gold tree has.
+
+    They are errors of the teacher, for instance short clauses that it takes for parentheses.
+    """
+    known = PCFGEstimator().estimate(gold)
+    seen = {tuple(known.symbols[s] for s in rule) for rule in known.binary_rules.tolist()}
+    kept = [
+        not grammar.roots[rule[0]] or tuple(grammar.symbols[s] for s in rule) in seen
+        for rule in grammar.binary_rules.tolist()
+    ]
+    print(f"{len(kept) - sum(kept)} rules of roots are left out")
+    return replace(
+        grammar,
+        binary_rules=grammar.binary_rules[kept],
+        binary_probabilities=grammar.binary_probabilities[kept],
+    )
+
+
+def without_rare_words(grammar):
+    """The same grammar without rare words whose classes have the same most probable tag.
+
+    Rare words are those without features of their own. They become unknown words.
+    """
+    lexicon, spans = grammar.lexicon, grammar.span_filter
+    tags = spans.word_tags
+    frequent = grammar.crf_weights.knows(lexicon.words)
+    kept = [
+        known or tags[number] != tags[lexicon.class_emission(word)]
+        for number, (word, known) in enumerate(zip(lexicon.words, frequent, strict=True))
+    ]
+    rows = np.array([*kept, *[True] * len(lexicon.classes)])
+    lengths = np.diff(lexicon.offsets)
+    entries = np.repeat(rows, lengths)
+    lexicon = replace(
+        lexicon,
+        words=tuple(word for word, keep in zip(lexicon.words, kept, strict=True) if keep),
+        offsets=np.concatenate([[0], np.cumsum(lengths[rows])]).astype(np.int64),
+        symbols=lexicon.symbols[entries],
+        probabilities=lexicon.probabilities[entries],
+    )
+    spans = replace(spans, word_tags=spans.word_tags[rows], word_tag_sets=spans.word_tag_sets[rows])
+    return replace(grammar, lexicon=lexicon, span_filter=spans)
+
+
 def smaller(grammar):
     """The same grammar with numbers that take a byte each, which only change a little."""
+    grammar = without_rare_words(grammar)
     weights = replace(grammar.crf_weights, weights=round_numbers(grammar.crf_weights.weights))
     # Relative errors of probabilities should be small, so their logarithms are rounded.
     logarithms = round_numbers(np.log(grammar.lexicon.probabilities).astype(np.float32))
@@ -129,9 +182,9 @@ def score(parser, name):
     return evaluate_parser(parser, list(Cleaning().apply(forest).nonempty().trees()))
 
 
-def finish(grammar, path, n_jobs):
+def finish(grammar, gold, path, n_jobs):
     """Make a model smaller, measure it, and save it with its quality, its data and its licence."""
-    grammar = smaller(grammar)
+    grammar = smaller(without_new_roots(grammar, gold))
     scores = {}
     for name in ("gum", "craft"):
         found = score(Parser(grammar, n_jobs=n_jobs), name)
@@ -162,6 +215,11 @@ def main():
     folder = chosen.folder
     folder.mkdir(parents=True, exist_ok=True)
     teacher = folder / "teacher.lpcfg"
+    student = folder / "student.lpcfg"
+    gold = gold_trees(STUDENT, ("gum", "ewt-silver", "craft"))
+    if student.exists():
+        finish(load(student), gold, chosen.output, chosen.jobs)
+        return
     if not teacher.exists():
         train_teacher(teacher, chosen.jobs)
     conll = [CORPORA / f"amalgum-{genre}.conll.gz" for genre in AMALGUM_GENRES]
@@ -174,13 +232,14 @@ def main():
         prune=TEACHER_PRUNING,
     )
     print(report)
-    gold = gold_trees(STUDENT, ("gum", "ewt-silver", "craft"))
-    treebank = mixed_treebank(gold, folder / "labelled", gold_weight=1.0)
+    treebank = mixed_treebank(
+        gold, folder / "labelled", gold_weight=1.0, min_confidence=MIN_CONFIDENCE
+    )
     print(treebank)
     estimator = CRFEstimator(lexicon=LEXICON, bits=BITS, n_jobs=chosen.jobs)
     grammar = estimator.fit(treebank).grammar_
-    save(grammar, folder / "student.lpcfg")
-    finish(grammar, chosen.output, chosen.jobs)
+    save(grammar, student)
+    finish(grammar, gold, chosen.output, chosen.jobs)
 
 
 if __name__ == "__main__":

@@ -26,10 +26,11 @@ def shown():
         "TextParse": text,
         "Evaluation": evaluation,
         "Scores": evaluation.scores,
+        "Comparison": lpcfg.compare_parsers(trees[:10], {"mine": evaluation.trees}, samples=10),
     }
 
 
-KINDS = ["Treebank", "Grammar", "Parse", "TextParse", "Evaluation", "Scores"]
+KINDS = ["Treebank", "Grammar", "Parse", "TextParse", "Evaluation", "Scores", "Comparison"]
 
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "TextParse"])

@@ -100,6 +100,7 @@ from .estimators.em.estimator import EMEstimator as EMEstimator
 from .estimators.em.smoothing import Smoothing as Smoothing
 from .estimators.em.split_merge import SplitMergeEstimator as SplitMergeEstimator
 from .estimators.features.noise import Noise as Noise
+from .estimators.neural.estimator import NeuralEstimator as NeuralEstimator
 from .estimators.noisy_models import NoisyModels as NoisyModels
 from .estimators.pcfg import PCFGEstimator as PCFGEstimator
 from .estimators.pivot.estimator import PivotEstimator as PivotEstimator

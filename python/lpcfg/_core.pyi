@@ -260,6 +260,101 @@ class CRFTrainer:
     ) -> float: ...
     def weights(self) -> npt.NDArray[np.float32]: ...
 
+# Neural parsers
+
+@final
+class NeuralNetwork:
+    """The sizes, words and labels of a network."""
+
+    def __new__(
+        cls,
+        *,
+        words: Sequence[str],
+        characters: str,
+        vector_words: Sequence[str],
+        vectors: npt.NDArray[np.int8],
+        word_size: int,
+        character_size: int,
+        character_hidden: int,
+        hidden: int,
+        layers: int,
+        tag_size: int,
+        span_hidden: int,
+        tags: int,
+        whole: Sequence[bool],
+        part: Sequence[bool],
+    ) -> NeuralNetwork: ...
+    def __len__(self) -> int: ...
+
+@final
+class NeuralTrainer:
+    """Trains a network; several threads may share it."""
+
+    def __new__(
+        cls,
+        network: NeuralNetwork,
+        *,
+        spellings: Sequence[str],
+        word_column: npt.NDArray[np.uint32],
+        tags: npt.NDArray[np.uint32],
+        word_offsets: npt.NDArray[np.int64],
+        starts: npt.NDArray[np.uint32],
+        ends: npt.NDArray[np.uint32],
+        labels: npt.NDArray[np.uint32],
+        span_offsets: npt.NDArray[np.int64],
+        tree_weights: npt.NDArray[np.float32],
+        none_ratio: float | None,
+        tag_weight: float,
+        dropout: Sequence[float],
+        word_dropout: float,
+        given_tags: float,
+        seed: int,
+        threads: int,
+    ) -> NeuralTrainer: ...
+    def run(
+        self,
+        epoch: int,
+        *,
+        batch: int,
+        learning_rates: Sequence[float],
+        largest_norm: float,
+        average_decay: float,
+    ) -> float: ...
+    def values(self) -> npt.NDArray[np.float32]: ...
+
+@final
+class NeuralModel:
+    """A network with its parameters, for parsing."""
+
+    def __new__(
+        cls,
+        network: NeuralNetwork,
+        *,
+        values: npt.NDArray[np.float32],
+        independent: bool,
+        chains: Sequence[Sequence[int]],
+        root: Sequence[int],
+        tag_labels: Sequence[int],
+    ) -> NeuralModel: ...
+
+@final
+class NeuralParser:
+    """A model with threads to work on."""
+
+    def __new__(cls, model: NeuralModel, *, threads: int) -> NeuralParser: ...
+    def analyze(
+        self,
+        offsets: npt.NDArray[np.int64],
+        spellings: Sequence[str],
+        tags: npt.NDArray[np.uint32] | None,
+        *,
+        breaks: npt.NDArray[np.uint8],
+        decoder: str,
+        max_length: int,
+        memory: int,
+        marginals: bool,
+    ) -> dict[str, npt.NDArray[Any]]: ...
+
 # Hidden Markov models
 
 @final

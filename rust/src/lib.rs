@@ -16,7 +16,8 @@
 //! latent) fill and prune charts by inside-outside; the pass of [`crf`] scores the remaining items
 //! by features of the words. [`decode`] finds the best trees of a chart. [`parser`] runs all of
 //! these in turn, for one grammar or an ensemble, and falls back where no tree spans the sentence.
-//! [`span_decoder`] finds trees from scores of labelled spans alone, without a grammar.
+//! [`span_decoder`] finds trees from scores of labelled spans alone, without a grammar. [`neural`]
+//! learns such scores: a recurrent network reads the words, and a classifier labels spans.
 //!
 //! **Candidates are reranked.** [`rerank`] extracts the features in which the candidate trees of a
 //! sentence differ.
@@ -52,6 +53,7 @@
 //! | `decode` | `cancel`, `chart`, `grammar`, `numeric` |
 //! | `crf` | `cancel`, `chart`, `decode`, `grammar`, `numeric` |
 //! | `parser` | `cancel`, `chart`, `crf`, `decode`, `grammar`, `span_filter` |
+//! | `neural` | `cancel`, `chart`, `numeric`, `parser`, `span_decoder` |
 //!
 //! The module `python` is the border to Python, compiled only with the feature of that name; no
 //! other module refers to it. Functions here take and return flat arrays.
@@ -63,6 +65,7 @@ pub mod decode;
 pub mod em;
 pub mod grammar;
 pub mod model_file;
+pub mod neural;
 pub mod numeric;
 pub mod parser;
 pub mod rerank;

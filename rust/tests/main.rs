@@ -11,6 +11,7 @@ mod latent;
 mod members;
 mod memory;
 mod module_dependencies;
+mod neural;
 mod simplex;
 mod span_decoder;
 mod support;

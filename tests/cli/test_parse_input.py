@@ -46,7 +46,7 @@ def test_a_bad_line_loses_no_finished_work_and_is_named(run, small):
 def test_bad_lines_can_be_skipped_or_answered_by_empty_trees(run, small, choice, expected):
     code, output, said = run("parse", small, "--on-error", choice, stdin=BAD)
     assert (code, output.splitlines()) == (0, expected)
-    assert said.startswith("lpcfg: 7 lines read, 2 bad ones ")
+    assert said.startswith("lpcfg: 7 lines read, 2 of them bad and ")
     assert "<stdin>:3: the text is not UTF-8" in said
     _, output, said = run("parse", small, "--on-error", choice, "-q", stdin=BAD)
     assert (output.splitlines(), said) == (expected, "")
@@ -56,7 +56,7 @@ def test_lines_with_unknown_tags_are_bad_lines(run, small):
     arguments = ("parse", small, "--tags", "--on-error", "empty")
     code, output, said = run(*arguments, stdin=b"S\nX S\n\nS S\n")
     assert (code, output.splitlines()) == (0, ["(S S)", "(())", "(())", "(S (S S) (S S))"])
-    assert "4 lines read, 1 bad ones" in said
+    assert "4 lines read, 1 of them bad" in said
     assert "<stdin>:2: token 1: the grammar has no tag 'X'" in said
 
 

@@ -46,6 +46,7 @@ QUICK = {
     "em": {"states": (2, 2), "iterations": 2, "n_jobs": 1},
     "split-merge": {"cycles": 1, "n_jobs": 1},
     "crf": {"epochs": 1, "bits": 12, "n_jobs": 1},
+    "neural": {"epochs": 8, "word_states": 24, "learning_rate": 0.02, "batch_size": 8, "n_jobs": 1},
 }
 
 #: A value other than the default for each parameter that a model file must record.
@@ -73,7 +74,7 @@ def other_value(name, declared):
 
 @pytest.fixture(params=list(ESTIMATORS))
 def estimator(request):
-    return make_estimator(request.param, **QUICK[request.param])
+    return make_estimator(request.param, **QUICK.get(request.param, {}))
 
 
 def test_all_estimators_share_a_base_class_and_a_name():

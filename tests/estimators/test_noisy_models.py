@@ -234,7 +234,7 @@ def test_every_form_meets_every_noise():
         ({"transforms": [SIDES[0]] * 2}, "all different"),
         ({"features": "full"}, "features must be a list"),
         ({"features": ["fully"]}, r"not \['fully'\]"),
-        ({"features": [3]}, r"each 'compact' or 'full' or a FeatureSet, not \[3\]"),
+        ({"features": [3]}, r"each 'compact' or 'full' or 'four' or a FeatureSet, not \[3\]"),
     ],
 )
 def test_forms_and_features_are_checked(options, message):
@@ -257,3 +257,37 @@ def test_what_is_interrupted_in_several_forms_is_whole_or_not_there(tmp_path):
 def test_families_without_members_are_refused(options):
     with pytest.raises(InputError):
         NoisyModels(CLUSTERING, **options).fit(BANK)
+
+
+def test_literal_noise_has_the_size_that_the_paper_says():
+    generator = np.random.default_rng(0)
+    rows = 100 * generator.standard_normal((4000, 2)).astype(np.float32)
+    # As projections are, the rows are centred.
+    rows -= rows.mean(axis=0)
+    for literal, size in ((True, 0.1), (False, 10.0)):
+        noise = Noise("add", 0.1, literal=literal)
+        added = noise.perturb_projections(rows, np.random.default_rng(1)) - rows
+        assert added.std() == pytest.approx(size, rel=0.1)
+
+
+def test_literal_dropout_leaves_values_as_they_are_and_projects_what_is_left():
+    features = scipy.sparse.csr_array(np.full((50, 20), 3.0))
+    kept = Noise("dropout", 0.3, literal=True).drop_features(features, np.random.default_rng(0))
+    assert set(np.unique(kept.toarray())) == {0.0, 3.0}
+    bank = lpcfg.Treebank.from_trees(lpcfg.embedded_trees(60))
+    estimator = lpcfg.ClusteringEstimator(states=(2, 2), min_count=5, full_count=50)
+    clean = estimator.project(bank)
+    spread = {}
+    for literal in (False, True):
+        noise = Noise("dropout", 0.5, literal=literal)
+        noisy = clean.with_noise(noise, np.random.default_rng(3)).projections.inside
+        # Nodes with the same features stay together unless their own features were dropped.
+        _, place = np.unique(clean.projections.inside.round(3), axis=0, return_inverse=True)
+        spread[literal] = len(np.unique(noisy.round(3), axis=0)) / (place.max() + 1)
+    assert spread[False] <= 1.05
+    assert spread[True] > 1.1
+
+
+def test_literal_noise_is_in_the_name_and_the_record():
+    family = NoisyModels(lpcfg.ClusteringEstimator(), kinds=("mul",), models=1, literal=True)
+    assert str(family.noises()[0]) == "mul-0.05-literal"

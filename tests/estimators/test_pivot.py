@@ -16,6 +16,7 @@ from lpcfg.estimators.em.smoothing import Smoothing
 from lpcfg.estimators.features.feature_sets import COMPACT, FeatureSet
 from lpcfg.estimators.pivot._rules import maximise_rule_states
 from lpcfg.estimators.pivot._states import match_states
+from lpcfg.estimators.pivot.concave_em import Stopping, maximise
 from lpcfg.grammar.notation import Word, read_rules
 from lpcfg.grammar.sampling import sample_trees
 
@@ -47,7 +48,7 @@ def consistent(features: FeatureSet, **options) -> PivotEstimator:
     chosen = {
         "states": (2, 2),
         "min_pivot_frequency": 0.1,
-        "iterations": 300,
+        "tolerance": 0.0,
         "min_count": 1,
         "full_count": 10,
         **options,
@@ -118,6 +119,61 @@ def test_parameters_are_recovered_up_to_a_permutation(features):
     assert errors[1] < errors[0] / 2
 
 
+def test_the_default_stopping_rule_does_not_stop_convergence():
+    """Parameters come closer to the truth at about the rate of sample means."""
+    sizes, default = (500, 3_000, 18_000), PivotEstimator().tolerance
+    errors = []
+    for size in sizes:
+        banks = [sample(size, seed) for seed in (3, 4)]
+        errors.append(
+            np.mean(
+                [
+                    largest_error(consistent(COMPACT, tolerance=default).fit(bank).grammar_, bank)
+                    for bank in banks
+                ]
+            )
+        )
+    slope, _ = np.polyfit(np.log(sizes), np.log(errors), 1)
+    assert slope < -0.3
+
+
+def mixture_step(seed, components=4, points=60):
+    """A step of EM for the weights of known components, and how often it was taken."""
+    generator = np.random.default_rng(seed)
+    likelihoods = generator.random((points, components)) ** 3
+    taken = []
+
+    def step(weights):
+        taken.append(weights)
+        fitted = likelihoods @ weights
+        return weights * (likelihoods / fitted[:, None]).mean(axis=0), np.log(fitted).sum()
+
+    return step, taken, np.full(components, 1 / components)
+
+
+@given(st.integers(0, 10_000))
+def test_extrapolation_ends_where_em_ends_in_fewer_steps(seed):
+    step, taken, start = mixture_step(seed)
+    found = maximise(step, start, Stopping(5_000, 1e-10))
+    steps = len(taken)
+    assert found.sum() == pytest.approx(1)
+    assert found.min() >= 0
+    plain, objective, before = *step(start), -np.inf
+    while objective - before > 1e-10:
+        before = objective
+        plain, objective = step(plain)
+    assert step(found)[1] > objective - 1e-6
+    assert steps <= 2 * (len(taken) - steps) + 5
+
+
+@given(st.integers(0, 10_000), st.integers(1, 30))
+def test_extrapolation_takes_no_more_steps_than_allowed_and_never_falls(seed, iterations):
+    step, taken, start = mixture_step(seed)
+    found = maximise(step, start, Stopping(iterations))
+    assert len(taken) <= iterations
+    assert step(found)[1] >= step(start)[1] - 1e-9
+
+
 def test_em_after_it_is_soon_where_em_alone_ends():
     bank = sample(5_000, seed=2)
     options = {
@@ -140,7 +196,7 @@ def test_mixtures_are_the_likeliest(seed, shape):
     weights = generator.integers(1, 5, 40).astype(np.float32)
     start = generator.random(shape, np.float32) + np.float32(0.1)
     start /= start.sum()
-    found = maximise_rule_states(*sides, weights, start, 1500)
+    found = maximise_rule_states(*sides, weights, start, Stopping(1500))
     assert found.sum() == pytest.approx(1, abs=1e-4)
     # At the maximum over the simplex the slope is the same wherever there is weight, and no
     # greater elsewhere (Karush, Kuhn and Tucker).
@@ -163,7 +219,7 @@ def test_states_of_two_sides_are_matched(seed, states):
     joint = inside * prior
     pairs = scipy.sparse.csr_array(joint @ outside.T)
     given_feature = joint / joint.sum(axis=1, keepdims=True)
-    found = match_states(pairs, given_feature, outside[:, order], 300)
+    found = match_states(pairs, given_feature, outside[:, order], Stopping(300))
     np.testing.assert_allclose(found[order], np.eye(states), atol=0.02)
 
 
@@ -203,7 +259,7 @@ def test_a_grammar_parses_and_survives_a_file(tmp_path):
     [
         {"states": (0, 1)},
         {"dimensions": 0},
-        {"matching_iterations": 0},
+        {"tolerance": -1.0},
         {"min_count": 9, "full_count": 3},
         {"min_pivot_frequency": -1},
     ],

@@ -23,6 +23,7 @@ from lpcfg import (
     Reranker,
     Transform,
     Treebank,
+    evaluate,
     evaluate_parser,
 )
 from lpcfg.cli.main import main
@@ -31,6 +32,7 @@ from lpcfg.experiments.noise import noise_trials
 from lpcfg.experiments.report import draw_rows
 from lpcfg.experiments.trials import Trial, digest, run_trials
 from lpcfg.jobs import backend_is_chosen
+from lpcfg.parsing.tree_coverage import tree_coverage
 from lpcfg.treebank.forest import Forest
 
 TREES = lpcfg.embedded_trees()
@@ -185,13 +187,14 @@ FAMILY = NoisyModels(
 
 def test_models_with_noise_are_combined_and_the_oracle_is_best(tmp_path):
     trials = list(noise_trials(FAMILY, Treebank.from_trees(TREES), GOLD, tmp_path))
-    assert [trial.settings["models"] for trial in trials] == [2, 2, 4, 4, 1]
-    _, together, by_kinds, none = (trial.measure() for trial in trials[1:])
+    assert [trial.settings["models"] for trial in trials] == [2, 2, 4, 4, 2, 1]
+    _, together, by_kinds, seeds, none = (trial.measure() for trial in trials[1:])
     assert {file.name: len(list(file.iterdir())) for file in tmp_path.iterdir()} == {
         "add": 2,
         "mul": 2,
+        "seeds": 2,
     }
-    for row in (together, by_kinds, none):
+    for row in (together, by_kinds, seeds, none):
         assert row["oracle"] >= row["mean of single"] > 50
         assert row["oracle"] >= row["tree coverage"] > 50
     assert none["marginal coverage"] == none["mean of single"] == none["oracle"]
@@ -216,10 +219,36 @@ def test_combinations_are_reranked_if_asked_for(tmp_path):
     assert by_kinds["reranking"] > 50
 
 
+@pytest.mark.slow
+def test_the_hierarchy_combines_the_trees_that_rerankers_choose(tmp_path):
+    """MaxEnt as in the paper: among the best trees of the single models."""
+    bank = Treebank.from_trees(TREES)
+    reranker = Reranker(folds=2, candidates=1, min_count=1, n_jobs=1)
+    trials = {t.settings["noise"]: t for t in noise_trials(FAMILY, bank, GOLD, tmp_path, reranker)}
+    rows = {noise: trials[noise].measure() for noise in ("add", "mul", "all")}
+    members = [own.estimator for own in replace(FAMILY, kinds=("add",)).members()]
+    chosen = replace(reranker, estimators=members).fit(bank)
+    assert rows["add"]["reranking"] == evaluate_parser(chosen, GOLD).scores.f1
+    assert all(row["reranking"] <= row["oracle"] for row in rows.values())
+    hierarchy = trials["hierarchy"].measure()
+    kept = [
+        list(
+            map(
+                lpcfg.Tree.from_string,
+                (tmp_path / f"{noise}-reranked.txt").read_text().split("\n")[:-1],
+            )
+        )
+        for noise in rows
+    ]
+    expected = tree_coverage(zip(*kept, strict=True))
+    assert hierarchy["tree coverage"] == evaluate(GOLD, expected).f1
+    assert hierarchy["oracle"] >= max(row["reranking"] for row in rows.values())
+
+
 def test_one_kind_of_noise_is_not_measured_twice(tmp_path):
     family = NoisyModels(ClusteringEstimator(), kinds=("add",))
     trials = noise_trials(family, Treebank.from_trees(TREES), GOLD, tmp_path)
-    assert [trial.settings["noise"] for trial in trials] == ["add", "none"]
+    assert [trial.settings["noise"] for trial in trials] == ["add", "seeds", "none"]
 
 
 def test_plots_have_a_line_for_each_group(tmp_path):

@@ -1,14 +1,19 @@
 """Small models of all kinds, and sentences, that the targets start from."""
 
 import tempfile
+from dataclasses import replace
 from functools import cache, cached_property
 from pathlib import Path
 
+import numpy as np
+
 import lpcfg
 from lpcfg.estimators.registry import ESTIMATORS
+from lpcfg.grammar.span_filter import SpanFilter
 from lpcfg.io.formats import FileFormat
 from lpcfg.io.models import _format_of, save
 from lpcfg.lm.aggregate_bigram import AggregateBigram
+from lpcfg.parsing.options import Pruning
 
 #: Memory for the charts of a sentence: enough for all that targets parse, little enough that a
 #: bound that does not hold is noticed.
@@ -22,7 +27,10 @@ _QUICK = {
     "em": {"states": (2, 2), "min_count": 1, "full_count": 5, "iterations": 3},
     "split-merge": {"cycles": 1, "split_iterations": 2, "merge_iterations": 1},
     "crf": {"epochs": 1, "bits": 10},
+    "neural": {"epochs": 1, "word_states": 8},
 }
+#: Pruning for which a span filter closes many spans.
+_CLOSING = Pruning(spans=0.9)
 WEATHER = "S -> NP VP [0.9] | VP [0.1] \n NP -> 'it' | 'the' 'rain' \n VP -> 'rained' | VP NP"
 
 
@@ -64,6 +72,25 @@ class Samples:
     def grammars(self):
         return {name: self.grammar(name) for name in ESTIMATORS}
 
+    def filtered(self, name, tiny=False):
+        """A grammar with a span filter of random weights, which closes half of the spans."""
+        grammar = self.grammar(name, tiny)
+        draw = np.random.default_rng(0)
+        words = len(grammar.lexicon.offsets) - 1
+        weights = draw.normal(size=(2, 64)).astype(np.float32)
+        span_filter = SpanFilter(
+            word_tags=draw.integers(len(grammar.tags), size=words, dtype=np.uint32),
+            word_tag_sets=draw.integers(3, size=words, dtype=np.uint32),
+            border_weights=weights[0],
+            pair_weights=weights[1],
+            thresholds=np.linspace(0.01, 0.9, 25, dtype=np.float32),
+        )
+        return replace(grammar, span_filter=span_filter)
+
+    @cached_property
+    def word_clusters(self):
+        return lpcfg.WordClusters((2, 3, 4), dimensions=3, min_count=1).fit(self.sentences[:12])
+
     @cached_property
     def parsers(self):
         """Parsers of every kind: estimators, decoders, ensembles, a reranker."""
@@ -84,6 +111,9 @@ class Samples:
         parsers["short"] = lpcfg.Parser(self.grammars["pcfg"], max_length=4, **options)
         parsers["hurried"] = lpcfg.Parser(self.grammars["crf"], timeout=1e-4, **options)
         parsers["cramped"] = lpcfg.Parser(self.grammars["spectral"], memory=1 << 14, n_jobs=1)
+        for name in ("pcfg", "em"):
+            grammar = self.filtered(name)
+            parsers[f"filtered {name}"] = lpcfg.Parser(grammar, prune=_CLOSING, **options)
         parsers["ensemble"] = self.ensemble
         parsers["reranker"] = self.reranker
         return parsers
@@ -107,6 +137,13 @@ class Samples:
         tags = [sentence for _, sentence in tagged]
         return {
             **{name: self.grammar(name, tiny=True) for name in ESTIMATORS},
+            "filtered": self.filtered("pcfg", tiny=True),
+            "word clusters": self.word_clusters,
+            "crf with clusters": lpcfg.CRFEstimator(
+                **_QUICK["crf"], word_clusters=self.word_clusters, n_jobs=1
+            )
+            .fit(self.tiny_treebank)
+            .grammar_,
             "hand-written": lpcfg.Grammar.from_string(WEATHER),
             "tagger": lpcfg.Tagger(n_jobs=1).fit(self.tiny_treebank),
             "hmm": lpcfg.HMM(n_states=2, max_iter=2, n_jobs=1).fit(words),

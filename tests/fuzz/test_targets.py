@@ -7,16 +7,16 @@ from fuzz.targets import TARGETS
 
 #: The number of cases of each target: about five seconds of processor time.
 CASES = {
-    "sentences": 30,
-    "model-files": 150,
-    "model-folders": 150,
-    "treebanks": 25,
-    "grammar-texts": 50,
-    "arguments": 600,
-    "streams": 25,
-    "kills": 15,
-    "disks": 12,
-    "threads": 15,
+    "sentences": 300,
+    "model-files": 1000,
+    "model-folders": 1000,
+    "treebanks": 300,
+    "grammar-texts": 600,
+    "arguments": 4000,
+    "streams": 80,
+    "kills": 50,
+    "disks": 40,
+    "threads": 100,
 }
 
 

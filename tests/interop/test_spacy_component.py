@@ -6,6 +6,7 @@ from spacy.tokens import Doc
 
 from lpcfg import Parser, Tree
 from lpcfg.errors import InputError
+from lpcfg.text.penn import penn_words
 
 TEXT = "The dog saw him.  It ran (away).\nShe said “no”."
 
@@ -34,7 +35,7 @@ def test_trees_are_those_of_the_parser(doc):
         tree = Tree.from_string(sentence._.parse_string, unescape=True)
         assert tree.words() == words
         # Quotes are spelt for the parser as its grammar knows them.
-        spelt = [{"“": "``", "”": "''"}.get(word, word) for word in words]
+        spelt = penn_words(words, parser.grammar.lexicon)
         assert phrases(tree) == phrases(parser.parse(words=spelt))
 
 

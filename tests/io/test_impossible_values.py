@@ -62,3 +62,19 @@ def test_signs_and_ratios_of_linear_models_are_kept(
     assert latent is not None
     assert latent.binary.min() < 0
     assert latent.emission_ratios.max() > 1
+
+
+def test_words_belong_to_preterminals(grammars: dict[str, Grammar], tmp_path: Path) -> None:
+    """Under a binarisation symbol, which has no node, a word would be missing from the tree."""
+    grammar = grammars["probabilistic"]
+    path = tmp_path / "model.lpcfg"
+    save(grammar, path)
+    file = ModelFile(path)
+    arrays = {own: np.array(file.array(own)) for own in file.names()}
+    for number, symbol in enumerate(grammar.symbols):
+        if symbol.preterminal:
+            continue
+        arrays["emission_symbols"][0] = number
+        write_model_file(tmp_path / "changed.lpcfg", arrays, read_document(file, {}))
+        with pytest.raises(ModelFileError, match=r"changed\.lpcfg: .* which is no preterminal"):
+            load(tmp_path / "changed.lpcfg")

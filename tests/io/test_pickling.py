@@ -135,6 +135,7 @@ ESTIMATORS = {
     "em": lambda: lpcfg.EMEstimator(iterations=2),
     "split-merge": lambda: lpcfg.SplitMergeEstimator(cycles=1),
     "crf": lambda: lpcfg.CRFEstimator(epochs=1, bits=12),
+    "neural": lambda: lpcfg.NeuralEstimator(epochs=1, word_states=8),
     "transformed": lambda: lpcfg.Transformed(lpcfg.PCFGEstimator(), Transform(binarize="left")),
 }
 

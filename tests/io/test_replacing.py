@@ -25,6 +25,19 @@ def test_after_an_error_the_old_file_is_there(tmp_path, error):
     assert [(file.name, file.read_text()) for file in tmp_path.iterdir()] == [("out.txt", "old")]
 
 
+def test_an_interrupt_while_the_temporary_file_is_made_leaves_nothing(tmp_path, monkeypatch):
+    close = os.close
+
+    def interrupted(file):
+        close(file)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "close", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_text(tmp_path / "out.txt", "new")
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_partial_results_are_kept_where_this_is_asked_for(tmp_path):
     path = tmp_path / "out.txt"
     for text in ("", "a part"):

@@ -100,3 +100,26 @@ def test_shape_is_that_of_unicode():
     words = ["犬", "ПЁС", "Élan", "٣٤", "peut\u2010être"]
     expected = ["UNK-letters", "UNK-upper", "UNK-title", "UNK-digit", "UNK-lower-dash"]
     assert [classes.class_of(word) for word in words] == expected
+
+
+def test_japanese_writing_systems_are_told_apart():
+    names = {"UNK-letters", "UNK-letters-katakana", "UNK-letters-han", "UNK-letters-han-hiragana"}
+    words = ["オードリー", "食べる", "世界", "ใจ", "きょう"]
+    expected = [
+        "-letters-katakana",
+        "-letters-han-hiragana",
+        "-letters-han",
+        "-letters",
+        "-letters",
+    ]
+    classes = LearntClasses(frozenset(names))
+    assert [classes.class_of(word) for word in words] == [f"UNK{name}" for name in expected]
+    # A class that was not learnt falls back to a more general one.
+    assert LearntClasses(frozenset({"UNK-letters"})).class_of("世界") == "UNK-letters"
+
+
+def test_models_of_earlier_versions_do_not_tell_scripts_apart():
+    stored = {"kind": "learnt", "names": ["UNK-letters~界"], "longest_suffix": 1}
+    classes = word_classes_from_dict(stored)
+    assert classes.class_of("世界") == "UNK-letters~界"
+    assert word_classes_from_dict(classes.to_dict()) == classes

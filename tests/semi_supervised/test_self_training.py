@@ -70,6 +70,8 @@ def test_confidence_is_the_mean_posterior_of_inner_phrases():
     }
     assert confidence(record) == pytest.approx(0.6)
     assert confidence(record | {"status": "fragments"}) == 0
+    # The tree of an ensemble that none of its members has.
+    assert confidence(record | {"status": "combined"}) == pytest.approx(0.6)
     assert confidence(record | {"spans": record["spans"][:1]}) == 1
 
 

@@ -74,15 +74,36 @@ def test_damaged_files_are_refused(tmp_path, name, change, message):
     file = ModelFile(path)
     arrays = {key: file.array(key).copy() for key in file.names()}
     arrays[name] = change(arrays[name])
-    document = {
-        "kind": "hidden Markov model",
-        "unknown": "error",
-        "decoder": "viterbi",
-        "count_transitions": False,
-    }
+    document = {"kind": "hidden Markov model", "parameters": {}}
     write_model_file(path, arrays, document)
     with pytest.raises(ModelFileError, match=message):
         HMM.load(path)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"steps": 3}, "no parameters steps"),
+        ({"n_jobs": 3}, "no parameters n_jobs"),
+        ({"n_states": 7}, "n_states is 7"),
+        ({"decoder": "guess"}, "decoder must be"),
+    ],
+)
+def test_damaged_parameters_are_refused(tmp_path, parameters, message):
+    path = tmp_path / "model.lpcfg"
+    HMM(n_states=2).fit([["a", "b", "a"]]).save(path)
+    file = ModelFile(path)
+    arrays = {name: file.array(name).copy() for name in file.names()}
+    write_model_file(path, arrays, {"kind": "hidden Markov model", "parameters": parameters})
+    with pytest.raises(ModelFileError, match=message):
+        HMM.load(path)
+
+
+def test_files_record_the_parameters_of_training(tmp_path):
+    path = tmp_path / "model.lpcfg"
+    hmm = HMM(n_states=2, vocabulary=["a", "b", "z"], max_iter=3, tol=0.5, pseudocount=1)
+    hmm.fit([["a", "b", "a"]]).save(path)
+    assert HMM.load(path).get_params() == hmm.get_params()
 
 
 # Mistakes

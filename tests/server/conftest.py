@@ -7,13 +7,13 @@ from lpcfg import Parser
 from lpcfg.server.app import create_app
 from lpcfg.server.limits import Limits
 from lpcfg.server.model import ServedModel
-from support.grammars import embedded_grammar
+from support.grammars import embedded_latent_grammar
 from support.servers import Server
 
 
 @pytest.fixture(scope="package")
 def models():
-    toy = Parser(embedded_grammar(), n_jobs=2)
+    toy = Parser(embedded_latent_grammar(), n_jobs=2)
     return [ServedModel("english", Parser.load("english", n_jobs=2)), ServedModel("toy", toy)]
 
 

@@ -7,7 +7,7 @@ from urllib.parse import urlencode
 import pytest
 
 from lpcfg import save
-from support.grammars import embedded_grammar
+from support.grammars import embedded_latent_grammar
 from support.servers import Server
 
 playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
@@ -26,7 +26,7 @@ PHONE = {"width": 390, "height": 844}
 def address(tmp_path_factory):
     """A server with two models."""
     model = tmp_path_factory.mktemp("models") / "toy.lpcfg"
-    save(embedded_grammar(), model)
+    save(embedded_latent_grammar(), model)
     server = Server(str(model))
     yield server.address
     server.close()
@@ -120,11 +120,11 @@ def test_the_chart_says_what_each_pass_pruned(visit):
 
 
 def test_latent_states_are_explained(visit):
-    page = visit(view="states")
+    page = visit(view="states", model="toy")
     page.wait_for_selector(".card.current")
     assert page.locator(".card").count() > 1
     assert "Typical words" in page.locator(".card").first.text_content()
-    page = visit(view="states", model="toy")
+    page = visit(view="states")
     assert "no latent states" in page.locator(".meaning").text_content()
 
 

@@ -7,7 +7,14 @@ from itertools import combinations, product
 
 from hypothesis import strategies as st
 
-from lpcfg import Grammar, PCFGEstimator, Tree, Treebank, embedded_trees
+from lpcfg import (
+    Grammar,
+    PCFGEstimator,
+    SplitMergeEstimator,
+    Tree,
+    Treebank,
+    embedded_trees,
+)
 
 WEATHER = "S -> NP VP \n NP -> 'it' | 'she' \n VP -> 'rained' | 'snowed'"
 
@@ -22,6 +29,12 @@ AMBIGUOUS = "S -> S S [0.4] | 'a' [0.6]"
 def embedded_grammar() -> Grammar:
     """A grammar learnt from the embedded trees."""
     return PCFGEstimator().fit(Treebank.from_trees(embedded_trees(150))).grammar_
+
+
+@cache
+def embedded_latent_grammar() -> Grammar:
+    """A grammar with latent states, learnt from the embedded trees."""
+    return SplitMergeEstimator(cycles=1).fit(embedded_trees(150)).grammar_
 
 
 def vocabulary_sentences(lengths: list[int]) -> list[list[str]]:

@@ -3,7 +3,16 @@
 import numpy as np
 import pytest
 
-from lpcfg import InputError, SpectralEstimator, Tree, Treebank, embedded_trees
+from lpcfg import (
+    InputError,
+    PCFGEstimator,
+    Reranker,
+    SpectralEstimator,
+    Tree,
+    Treebank,
+    embedded_trees,
+    load,
+)
 from lpcfg.treebank.head_rules import COLLINS, HeadRules, resolve_head_rules
 
 
@@ -53,6 +62,29 @@ def test_a_file_says_where_it_is_wrong(tmp_path):
     path.write_text("NP right NN\nPP middle IN\n")
     with pytest.raises(InputError, match="line 2: a step of a search is left or right"):
         HeadRules.read(path)
+
+
+def test_rules_are_stored_and_checked():
+    rules = HeadRules.learn(bank("(sn (da la) (nc casa))"))
+    assert HeadRules.from_json(rules.to_json()) == rules
+    for damaged in (
+        None,
+        {},
+        {**rules.to_json(), "default": "up"},
+        {**rules.to_json(), "table": {"X": [1]}},
+    ):
+        with pytest.raises(InputError, match="heads"):
+            HeadRules.from_json(damaged)
+
+
+def test_a_reranker_has_the_rules_of_its_treebank(tmp_path):
+    labels = str.maketrans("SNVPDT", "snvpdt")
+    trees = [Tree.from_string(str(tree).translate(labels)) for tree in embedded_trees(120)]
+    reranker = Reranker([PCFGEstimator()], folds=2, candidates=5).fit(trees)
+    rules = reranker.model_.heads
+    assert rules == HeadRules.learn(Treebank.from_trees(trees))
+    reranker.save(tmp_path / "reranked")
+    assert load(tmp_path / "reranked").model_.heads == rules
 
 
 def test_an_estimator_takes_a_file(tmp_path):

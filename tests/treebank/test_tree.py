@@ -160,6 +160,20 @@ def test_wide_drawings_are_indented():
     assert text.splitlines()[:3] == ["S", "├─ NP", "│  ├─ DT the"]
 
 
+def test_words_of_right_to_left_scripts_stay_in_their_place():
+    tree = Tree.from_string("(S (NP שלום) (VP עולם))")
+    words = draw_text(tree, 80).splitlines()[-1]
+    assert words == "שלום\u200e  עולם\u200e"
+    # The marks take no columns: the words stand below their tags.
+    tags = draw_text(tree, 80).splitlines()[2]
+    assert tags == draw_text(Tree.from_string("(S (NP abcd) (VP efgh))"), 80).splitlines()[2]
+
+
+def test_marks_take_no_column():
+    plain, marked = (draw_text(Tree.from_string(f"(S (A {w}) (B b))"), 80) for w in ("ท", "ที่"))
+    assert plain.splitlines()[:-1] == marked.splitlines()[:-1]
+
+
 def test_wide_characters_take_two_columns():
     lines = Tree.from_string("(X (A 中中) (B b))").pretty().splitlines()
     assert lines[-1] == "中中  b"

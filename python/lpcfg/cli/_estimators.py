@@ -25,6 +25,7 @@ __all__ = [
     "build_estimator",
     "chosen_estimator",
     "estimator_options",
+    "parse_estimator",
     "run_parameters",
 ]
 
@@ -210,6 +211,26 @@ def _reader(declared: Parameter) -> Callable[[str], object]:
             raise argparse.ArgumentTypeError(str(error)) from None
 
     return read
+
+
+def parse_estimator(text: str) -> tuple[str, dict[str, object]]:
+    """The name of an estimator, and the parameters that follow it.
+
+    >>> parse_estimator("spectral:smoothing=0:states=8")
+    ('spectral', {'smoothing': 0.0, 'states': (8, 8)})
+    """
+    name, *settings = text.split(":")
+    options = {option.flag[2:]: option for option in _options(estimator_class(name))}
+    values = {}
+    for setting in settings:
+        flag, _, value = setting.partition("=")
+        if flag not in options:
+            raise InputError(
+                f"{name} has no parameter {flag!r}; it has {', '.join(options)}",
+                argument="--estimators",
+            )
+        values[options[flag].parameter] = options[flag].declared.constraint.parse(value)
+    return name, values
 
 
 def run_parameters(

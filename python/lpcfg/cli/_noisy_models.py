@@ -44,6 +44,12 @@ def add_family(parser: argparse.ArgumentParser, about: str) -> None:
         f"(default: {','.join(map(str, defaults.sigmas))})",
     )
     group.add_argument(
+        "--literal-noise",
+        action="store_true",
+        help="noise as literally in Narayan & Cohen (2015): of the same size in all coordinates, "
+        "and after dropout only the remaining features are projected",
+    )
+    group.add_argument(
         "--models",
         type=count,
         metavar="N",
@@ -123,6 +129,7 @@ def noisy_models(
         progress=lambda models: progress(models, options.quiet, unit=" models"),
         transforms=transforms,
         features=features,
+        literal=options.literal_noise,
         **given(kinds=options.noise, sigmas=options.sigma, models=options.models),
     )
     # Invalid values are reported here, before a treebank is read.

@@ -20,7 +20,7 @@ from lpcfg.cli._common import (
     report,
     several,
 )
-from lpcfg.cli._estimators import run_parameters
+from lpcfg.cli._estimators import parse_estimator, run_parameters
 from lpcfg.cli._noisy_models import add_family, check_folder, family_defaults, noisy_models
 from lpcfg.cli._reranking import RERANKING as RERANKING_OPTIONS
 from lpcfg.cli._reranking import add_reranking, check_reranking, reranking_options
@@ -55,7 +55,9 @@ _EXPERIMENTS_OF_OPTION = {
     "numbers": ("states", "sequences"),
     "runs": ("size", "states", "sequences"),
     "characters": ("sequences",),
-    **dict.fromkeys(["noise", "sigma", "models", "rerank", *RERANKING_OPTIONS], ("noise",)),
+    **dict.fromkeys(
+        ["noise", "sigma", "literal_noise", "models", "rerank", *RERANKING_OPTIONS], ("noise",)
+    ),
 }
 
 
@@ -84,7 +86,8 @@ def add(commands: Commands) -> None:
         "--estimators",
         type=several(str),
         metavar="NAME[,NAME...]",
-        help=f"of {', '.join(ESTIMATORS)} (default: depends on the experiment)",
+        help=f"of {', '.join(ESTIMATORS)}, each alone or with parameters, as in "
+        "spectral:smoothing=0:ridge=0 (default: depends on the experiment)",
     )
     parser.add_argument(
         "--sizes",
@@ -131,17 +134,19 @@ def _run(options: argparse.Namespace) -> None:
     choice, folder = _EXPERIMENTS[options.experiment], Path(options.output)
     check_folder(folder)
     names = options.estimators or choice.estimators
-    if unknown := set(names) - set(ESTIMATORS):
-        raise InputError(
-            f"there is no {sorted(unknown)[0]!r}; choose from {', '.join(ESTIMATORS)}",
-            argument="--estimators",
-        )
-    for option, experiments in _EXPERIMENTS_OF_OPTION.items():
-        unused = getattr(options, option) in (None, False, 1)
-        if not unused and options.experiment not in experiments:
+    for name in names:
+        if name.split(":")[0] not in ESTIMATORS:
             raise InputError(
-                f"--{option} does nothing in the experiment {options.experiment}",
-                argument=f"--{option}",
+                f"there is no {name!r}; choose from {', '.join(ESTIMATORS)}",
+                argument="--estimators",
+            )
+    for option, experiments in _EXPERIMENTS_OF_OPTION.items():
+        value = getattr(options, option)
+        given = value is not None and value is not False and (option, value) != ("runs", 1)
+        if given and options.experiment not in experiments:
+            name = f"--{option.replace('_', '-')}"
+            raise InputError(
+                f"{name} does nothing in the experiment {options.experiment}", argument=name
             )
     if options.runs < 1:
         raise InputError("must be at least 1", argument="--runs")
@@ -210,11 +215,14 @@ def _forest(source: str, options: argparse.Namespace) -> Forest:
     return cleaned
 
 
-def _subject(name: str, options: argparse.Namespace, **parameters: object) -> Subject:
-    """An estimator with the given parameters, and its default transform."""
+def _subject(text: str, options: argparse.Namespace, **parameters: object) -> Subject:
+    """An estimator with its own and the given parameters, and its default transform."""
+    name, own = parse_estimator(text)
     kind = estimator_class(name)
     run = run_parameters(kind, seed=options.seed, jobs=options.jobs)
-    return Subject(make_estimator(name, **{**run, **parameters}), kind.default_transform)
+    estimator = make_estimator(name, **{**run, **parameters, **own})
+    estimator.validate()
+    return Subject(estimator, kind.default_transform)
 
 
 def _size(
@@ -232,7 +240,7 @@ def _size(
 
 def _check_states(_: argparse.Namespace, names: Sequence[str]) -> None:
     possible = [name for name, kind in ESTIMATORS.items() if "states" in kind.parameters()]
-    if others := [name for name in names if name not in possible]:
+    if others := [name for name in names if name.split(":")[0] not in possible]:
         raise InputError(
             f"{others[0]} has no parameter states; choose from {', '.join(possible)}",
             argument="--estimators",
@@ -267,8 +275,9 @@ def _noise(
     options: argparse.Namespace, names: Sequence[str], forest: Forest, gold: list[Tree]
 ) -> Iterator[Trial]:
     for name in names:
-        subject = _subject(name, options, **family_defaults(estimator_class(name)))
-        folder = Path(options.output, f"{name}-models")
+        kind = estimator_class(parse_estimator(name)[0])
+        subject = _subject(name, options, **family_defaults(kind))
+        folder = Path(options.output, f"{name.replace(':', '-')}-models")
         folder.mkdir(exist_ok=True)
         treebank = subject.transform.apply(forest)
         family = noisy_models(subject.estimator, options)

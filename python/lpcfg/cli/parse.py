@@ -269,7 +269,7 @@ class _Work:
         if self.problems:
             done = "skipped" if self.options.on_error == "skip" else "answered by empty trees"
             report(
-                f"lpcfg: {self.lines} lines read, {self.problems} bad ones {done}; the first: "
-                f"{self.first_problem}",
+                f"lpcfg: {self.lines} lines read, {self.problems} of them bad and {done}; "
+                f"the first: {self.first_problem}",
                 self.options.quiet,
             )

@@ -54,7 +54,7 @@ from lpcfg.treebank.treebank import Treebank
 __all__ = ["add"]
 
 #: Options, and the options without which they have no effect.
-_NEEDED = {"sigma": "noise", "models": "noise"}
+_NEEDED = {"sigma": "noise", "models": "noise", "literal_noise": "noise"}
 
 #: Options that accept several values with ``--noise``; models cycle through them.
 _CYCLED = ("binarize", "vertical", "horizontal", "features")
@@ -264,8 +264,9 @@ def _check_options(options: argparse.Namespace) -> None:
                 "several values need --noise; models cycle through them", argument=f"--{option}"
             )
     for option, needed in _NEEDED.items():
-        if getattr(options, option) is not None and not getattr(options, needed):
-            raise InputError(f"--{option} does nothing without --{needed}", argument=f"--{option}")
+        if getattr(options, option) not in (None, False) and not getattr(options, needed):
+            name = f"--{option.replace('_', '-')}"
+            raise InputError(f"{name} does nothing without --{needed}", argument=name)
 
 
 def _transforms(options: argparse.Namespace) -> list[Transform]:

@@ -1,10 +1,11 @@
-"""Estimators of grammars: from a treebank to a PCFG, an L-PCFG or a CRF."""
+"""Estimators of grammars: from a treebank to a PCFG, an L-PCFG, a CRF or a network."""
 
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.clustering import ClusteringEstimator
 from lpcfg.estimators.crf import CRFEstimator, CRFParser
 from lpcfg.estimators.em import EMEstimator, Smoothing, SplitMergeEstimator
 from lpcfg.estimators.features import Noise
+from lpcfg.estimators.neural import NeuralEstimator
 from lpcfg.estimators.noisy_models import NoisyModels
 from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.estimators.pivot import PivotEstimator
@@ -19,6 +20,7 @@ __all__ = [
     "ClusteringEstimator",
     "EMEstimator",
     "Estimator",
+    "NeuralEstimator",
     "Noise",
     "NoisyModels",
     "PCFGEstimator",

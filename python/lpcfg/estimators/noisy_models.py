@@ -109,6 +109,14 @@ class NoisyModels(BaseEstimator):
             option=False,
         ),
     )
+    literal: bool = field(
+        default=False,
+        metadata=parameter(
+            Instance(bool),
+            "noise as literally in the paper, whatever the scale of the features",
+            option=False,
+        ),
+    )
     models: int = field(
         default=20, metadata=parameter(Interval(int, 1), "the number of models", option=False)
     )
@@ -157,7 +165,7 @@ class NoisyModels(BaseEstimator):
         # In each cycle through transforms and features, these are paired with another noise.
         turns = [seed % self.variants + seed // self.variants for seed in range(self.models)]
         return [
-            Noise(self.kinds[turn % kinds], self.sigmas[turn // kinds % sigmas], seed)
+            Noise(self.kinds[turn % kinds], self.sigmas[turn // kinds % sigmas], seed, self.literal)
             for seed, turn in enumerate(turns)
         ]
 

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lpcfg import _html
 from lpcfg.errors import InputError
-from lpcfg.evaluation._comparison_tables import comparison_text
+from lpcfg.evaluation._comparison_tables import comparison_tables, comparison_text
 from lpcfg.evaluation.bracketing import Bracketing, Scorable
 from lpcfg.evaluation.counts import BracketCounts
 from lpcfg.evaluation.error_classes import classify_errors
@@ -146,6 +147,13 @@ class Comparison:
     def __repr__(self) -> str:
         found = ", ".join(f"{name} {scores.f1:.2f}" for name, scores in self.scores.items())
         return f"<Comparison of {len(self.gold)} sentences, F1: {found}>"
+
+    def _repr_html_(self) -> str:
+        """The tables as notebooks show them."""
+        return "".join(
+            _html.caption(title) + _html.table(rows, heading)
+            for title, (heading, *rows) in comparison_tables(self)
+        )
 
     def __str__(self) -> str:
         return comparison_text(self)

@@ -94,5 +94,7 @@ def count_parameters(grammar: Grammar) -> int:
     """
     if grammar.latent is not None:
         return grammar.latent.size
+    if grammar.neural_weights is not None:
+        return len(grammar.neural_weights.values)
     weights = 0 if grammar.crf_weights is None else np.count_nonzero(grammar.crf_weights.weights)
     return len(grammar.binary_rules) + len(grammar.lexicon.symbols) + int(weights)

@@ -2,22 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
+from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.features.noise import NoiseKind
 from lpcfg.estimators.noisy_models import NoisyModels
-from lpcfg.evaluation.parser_scores import evaluate_parser
+from lpcfg.evaluation.parser_scores import Evaluation, evaluate_parser
+from lpcfg.evaluation.scores import evaluate
 from lpcfg.experiments.trials import Trial, digest
+from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import load
+from lpcfg.io.replacing import write_text
 from lpcfg.parsing.base import BaseParser
+from lpcfg.parsing.charts import ChartCache
 from lpcfg.parsing.ensemble import Ensemble, joint_parser
 from lpcfg.parsing.parser import Parser
+from lpcfg.parsing.tree_coverage import tree_coverage
 from lpcfg.reranking.candidates import oracle_f1
 from lpcfg.reranking.reranker import Reranker
 from lpcfg.treebank.tree import Tree
@@ -43,40 +49,59 @@ def noise_trials(
     folder: Path,
     reranker: Reranker | None = None,
 ) -> Iterator[Trial]:
-    """Trials that combine models: of each kind of noise, of all kinds, and one without noise.
+    """Trials that combine models: of each kind of noise, of all kinds, and without noise.
 
     All kinds are combined at once, and by kinds: first the models of each kind by marginal
-    coverage, then the results of the kinds, which is not possible for products of rules. With a
-    ``reranker``, which has the options of reranking, reranking is another combination; its
-    cross-fitting takes long. Models are kept in the folder.
+    coverage, then the results of the kinds, which is not possible for products of rules. ``seeds``
+    are models without noise that differ by their seeds, and ``none`` is a single model.
+
+    With a ``reranker``, which has the options of reranking, reranking is another combination; its
+    cross-fitting takes long. If it has one candidate, it chooses among the best trees of the single
+    models, as MaxEnt in the paper does; otherwise among the best trees of their combination. The
+    last trial is then the hierarchy of the paper: the trees that the rerankers of each kind and of
+    all kinds have chosen are combined by tree coverage.
+
+    Models and the trees of rerankers are kept in the folder. Pruned charts are shared by models.
 
     >>> from lpcfg import ClusteringEstimator
     >>> gold = [Tree("NN", "rain")]
     >>> family = NoisyModels(ClusteringEstimator())
     >>> trials = noise_trials(family, Treebank.from_trees(gold), gold, Path("models"))
     >>> [(trial.settings["noise"], trial.settings["models"]) for trial in trials]
-    [('dropout', 20), ('add', 20), ('mul', 20), ('all', 60), ('by kinds', 60), ('none', 1)]
+    [('dropout', 20), ('add', 20), ('mul', 20), ('all', 60), ('by kinds', 60), ('seeds', 20),
+     ('none', 1)]
     """
     common = (replace(family, kinds=()), treebank.digest, list(map(str, gold)), reranker)
+    charts = ChartCache()
 
-    def grammars(kind: NoiseKind) -> list[Grammar]:
-        models = replace(family, kinds=(kind,))
-        return [load(file) for file in models.train(treebank, folder / kind)]
+    def models(kind: NoiseKind | None) -> NoisyModels:
+        """The models of a kind of noise, or without noise."""
+        if kind is None:
+            return replace(family, kinds=("add",), sigmas=(0.0,))
+        return replace(family, kinds=(kind,))
 
-    def estimators(kind: NoiseKind) -> list[Estimator]:
-        return [member.alone() for member in replace(family, kinds=(kind,)).members()]
+    def grammars(kind: NoiseKind | None) -> list[Grammar]:
+        return [load(file) for file in models(kind).train(treebank, folder / (kind or "seeds"))]
 
-    def trial(noise: str, groups: Sequence[Sequence[NoiseKind]]) -> Trial:
+    def trial(noise: str, groups: Sequence[Sequence[NoiseKind | None]]) -> Trial:
         """Models of the kinds of each group are combined first, and then the groups."""
 
         def measure() -> dict[str, float | None]:
             several = [[each for kind in kinds for each in grammars(kind)] for kinds in groups]
-            parts = [tuple(each for kind in kinds for each in estimators(kind)) for kinds in groups]
+            parts: list[tuple[Estimator, ...]] = [
+                tuple(member.alone() for kind in kinds for member in models(kind).members())
+                for kinds in groups
+            ] or [(family.estimator,)]
             fitted = None
             if reranker is not None:
-                fitted = replace(reranker, estimators=parts or [family.estimator]).fit(treebank)
+                alone = [estimator for part in parts for estimator in part]
+                chosen = alone if reranker.candidates == 1 else parts
+                fitted = replace(reranker, estimators=chosen).fit(treebank)
             several = several or [[family.estimator.fit(treebank).grammar_]]
-            return _combinations(several, fitted, gold, family.n_jobs)
+            found, reranked = _combinations(several, fitted, gold, charts, family.n_jobs)
+            if reranked is not None:
+                write_text(_trees_file(folder, noise), "".join(f"{t}\n" for t in reranked.trees))
+            return found
 
         count = family.models * sum(map(len, groups)) or 1
         settings = {"noise": noise, "models": count}
@@ -87,35 +112,81 @@ def noise_trials(
     if len(family.kinds) > 1:
         yield trial("all", [family.kinds])
         yield trial("by kinds", [[kind] for kind in family.kinds])
+    yield trial("seeds", [[None]])
     yield trial("none", [])
+    if reranker is not None and len(family.kinds) > 1:
+        names = [*family.kinds, "all"]
+        yield Trial(
+            {"noise": "hierarchy", "models": family.models * len(family.kinds)},
+            digest(*common, names),
+            _hierarchy(names, folder, gold, family.n_jobs),
+            has_jobs=True,
+        )
+
+
+def _trees_file(folder: Path, noise: str) -> Path:
+    return folder / f"{noise.replace(' ', '-')}-reranked.txt"
+
+
+def _hierarchy(
+    names: Sequence[str], folder: Path, gold: Sequence[Tree], n_jobs: int
+) -> Callable[[], dict[str, float | None]]:
+    """Tree coverage of the trees that rerankers have chosen."""
+
+    def measure() -> dict[str, float | None]:
+        chosen = []
+        for name in names:
+            file = _trees_file(folder, name)
+            trees = [Tree.from_string(line) for line in file.read_text("utf-8").splitlines()]
+            if len(trees) != len(gold):
+                raise InputError(f"these are not the trees of {len(gold)} sentences", path=file)
+            chosen.append(trees)
+        candidates = list(zip(*chosen, strict=True))
+        return {
+            "mean of single": None,
+            "tree coverage": evaluate(gold, tree_coverage(candidates, n_jobs)).f1,
+            **dict.fromkeys((*list(COMBINATIONS)[1:], RERANKING)),
+            "oracle": oracle_f1(candidates, gold),
+        }
+
+    return measure
 
 
 def _combinations(
     groups: Sequence[Sequence[Grammar]],
     reranker: Reranker | None,
     gold: Sequence[Tree],
+    charts: ChartCache,
     n_jobs: int,
-) -> dict[str, float | None]:
+) -> tuple[dict[str, float | None], Evaluation | None]:
     """F1 of grammars, single and combined, and of the oracle over the trees of single grammars."""
     grammars = [grammar for group in groups for grammar in group]
-    alone = [evaluate_parser(Parser(grammar, n_jobs=n_jobs), gold) for grammar in grammars]
+    alone = [
+        evaluate_parser(Parser(grammar, n_jobs=n_jobs, charts=charts), gold) for grammar in grammars
+    ]
     candidates = zip(*(evaluation.trees for evaluation in alone), strict=True)
 
-    def f1(parser: BaseParser) -> float:
-        return evaluate_parser(parser, gold).scores.f1
+    def joint(some: Sequence[Grammar], decoder: str, combine: str) -> BaseParser:
+        """A parser of several grammars; if they have one backbone, charts are shared."""
+        if len(backbone_classes(some)) == 1:
+            return Parser(some, decoder=decoder, combine=combine, n_jobs=n_jobs, charts=charts)
+        return joint_parser(some, decoder=decoder, combine=combine, n_jobs=n_jobs)
 
     def combined(decoder: str, combine: str) -> float | None:
         if len(groups) == 1:
-            parser = joint_parser(grammars, decoder=decoder, combine=combine, n_jobs=n_jobs)
+            parser = joint(grammars, decoder, combine)
         else:
-            parts = [joint_parser(group, n_jobs=n_jobs) for group in groups]
+            parts = [joint(group, "max-f1", "posteriors") for group in groups]
             parser = Ensemble(parts, combine=combine, n_jobs=n_jobs)
         # Products of rules need one chart.
-        return None if decoder == "max-rule" and isinstance(parser, Ensemble) else f1(parser)
+        if decoder == "max-rule" and isinstance(parser, Ensemble):
+            return None
+        return evaluate_parser(parser, gold).scores.f1
 
+    reranked = None if reranker is None else evaluate_parser(reranker, gold)
     return {
         "mean of single": float(np.mean([evaluation.scores.f1 for evaluation in alone])),
         **{name: combined(*combination) for name, combination in COMBINATIONS.items()},
-        **({} if reranker is None else {RERANKING: f1(reranker)}),
+        **({} if reranked is None else {RERANKING: reranked.scores.f1}),
         "oracle": oracle_f1(candidates, gold),
-    }
+    }, reranked

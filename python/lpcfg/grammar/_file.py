@@ -8,6 +8,7 @@ import numpy as np
 
 from lpcfg import _core
 from lpcfg.errors import ModelFileError
+from lpcfg.grammar._neural_file import pack_neural, unpack_neural
 from lpcfg.grammar.crf_weights import CRFWeights
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates
@@ -45,7 +46,7 @@ _ARRAYS = {
     "roots",
     *("binary_rules", "binary_probabilities", "unary_rules", "unary_probabilities"),
     *("emission_offsets", "emission_symbols", "emission_probabilities", "words", "classes"),
-    *("coarse", "weights", "latent", "crf", "span_filter"),
+    *("coarse", "weights", "latent", "crf", "neural", "span_filter"),
 }
 
 
@@ -89,6 +90,9 @@ def _pack(grammar: Grammar) -> tuple[Arrays, Document]:
         }
         if grammar.crf_weights.dependencies:
             document["crf"]["dependencies"] = True
+    if grammar.neural_weights is not None:
+        neural_arrays, document["neural"] = pack_neural(grammar.neural_weights)
+        arrays |= neural_arrays
     if grammar.span_filter is not None:
         for name, dtype in _FILTER_TYPES.items():
             array = getattr(grammar.span_filter, name)
@@ -120,11 +124,12 @@ def _unpack(file: ModelFile, document: Document) -> Grammar:
         weights=file.array("weights", np.float64, (count,)) if has_coarse else None,
         latent=_latent_states(file, document) if "latent.states" in file.names() else None,
         crf_weights=_crf_weights(file, document) if "crf.vocabulary" in file.names() else None,
+        neural_weights=unpack_neural(file, document) if "neural" in document else None,
         span_filter=_span_filter(file, document),
         provenance=document["provenance"],
     )
     # The core checks all indices and probabilities as it takes them in.
-    _ = grammar.core, grammar.crf_core, grammar.cleaning
+    _ = grammar.core, grammar.crf_core, grammar.neural_core, grammar.cleaning
     if grammar.span_filter is not None:
         _ = grammar.span_filter.core
     return grammar
@@ -180,7 +185,7 @@ def _span_filter(file: ModelFile, document: Document) -> SpanFilter | None:
     return SpanFilter(**arrays)
 
 
-#: A grammar with its lexicon, its latent states or its CRF weights.
+#: A grammar with its lexicon, its latent states, its CRF weights or its neural network.
 GRAMMAR_FORMAT = FileFormat(
     kind="grammar",
     keys={"symbols": list, "provenance": dict, **LEXICON_KEYS},

@@ -18,6 +18,10 @@ __all__ = ["CRFWeights", "FeatureLabels", "Loss", "feature_labels"]
 Loss = Literal["crf", "independent"]
 
 
+#: The number of times that a word must be seen to have features of its own.
+_FREQUENT = 3
+
+
 class FeatureLabels(NamedTuple):
     """The labels under which features see each symbol.
 
@@ -96,6 +100,21 @@ class CRFWeights:
     def __repr__(self) -> str:
         used = f"{np.count_nonzero(self.weights)} of {len(self.weights)} weights are not zero"
         return f"<CRFWeights: {self.loss} loss, prior weight {self.prior_weight:g}, {used}>"
+
+    def knows(self, words: Sequence[str]) -> list[bool]:
+        """Whether each word is frequent enough for features of its own.
+
+        >>> often = np.array([9], dtype=np.uint32)
+        >>> vocabulary = _core.crf_vocabulary(["rain"], often)
+        >>> weights = np.zeros(8, dtype=np.float32)
+        >>> CRFWeights("crf", 1.0, vocabulary, weights).knows(["Rain", "snow"])
+        [True, False]
+        """
+        frequent = set(self.vocabulary.tolist())
+        # As often as a word must be, but less often than a suffix must be, to be in a vocabulary.
+        once = np.array([_FREQUENT], dtype=np.uint32)
+        hashes = (_core.crf_vocabulary([word], once).tolist() for word in words)
+        return [any(hash_value in frequent for hash_value in own) for own in hashes]
 
     def core(self, symbols: Sequence[Symbol]) -> _core.CRFModel:
         """The CRF of a grammar with these symbols, ready for parsing; its arrays are checked first.

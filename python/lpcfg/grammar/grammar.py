@@ -16,6 +16,7 @@ from lpcfg.errors import GrammarError
 from lpcfg.grammar._flat_rules import flatten_rules
 from lpcfg.grammar.crf_weights import CRFWeights
 from lpcfg.grammar.latent_states import LatentStates
+from lpcfg.grammar.neural_weights import NeuralWeights
 from lpcfg.grammar.notation import read_rules
 from lpcfg.grammar.span_filter import SpanFilter
 from lpcfg.lexicon.lexicon import Lexicon, lexicon_from_entries
@@ -49,6 +50,7 @@ class Grammar:
     averaged.
     ``latent``: the parameters over latent states, for an L-PCFG.
     ``crf_weights``: the weights of span features, for a CRF.
+    ``neural_weights``: a neural network that parses in place of the rules, for a neural model.
     ``span_filter``: closes spans before the coarse pass.
     ``provenance``: where the grammar comes from: the estimator with its parameters, the treebank,
     its cleaning and its transform.
@@ -71,6 +73,7 @@ class Grammar:
     weights: NDArray[np.float64] | None = None
     latent: LatentStates | None = None
     crf_weights: CRFWeights | None = None
+    neural_weights: NeuralWeights | None = None
     span_filter: SpanFilter | None = None
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
@@ -138,6 +141,8 @@ class Grammar:
             text += f", up to {self.latent.states.max(initial=1)} states per symbol"
         if self.crf_weights is not None:
             text += f", {np.count_nonzero(self.crf_weights.weights)} feature weights"
+        if self.neural_weights is not None:
+            text += f", {len(self.neural_weights.values)} neural parameters"
         return f"<Grammar: {text}>"
 
     def _repr_html_(self) -> str:
@@ -164,6 +169,8 @@ class Grammar:
         details = "" if self.latent is None else f", {self.latent.size} latent parameters"
         if self.crf_weights is not None:
             details += f", {np.count_nonzero(self.crf_weights.weights)} feature weights"
+        if self.neural_weights is not None:
+            details += f", {len(self.neural_weights.values)} neural parameters"
         if (learnt_from := self.provenance.get("learnt_from")) is not None:
             details += f" trained on {learnt_from} of {self.provenance.get('trees')} trees"
         return (
@@ -214,6 +221,15 @@ class Grammar:
             if isinstance(value, Mapping):
                 value = ", ".join(f"{name} {setting}" for name, setting in value.items())
             yield f"{key}: {value}"
+
+    @property
+    def is_conditional(self) -> bool:
+        """Whether it models trees given sentences, from features of the words: a CRF or a network.
+
+        >>> Grammar.from_string("S -> 'go'").is_conditional
+        False
+        """
+        return self.crf_weights is not None or self.neural_weights is not None
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
@@ -276,6 +292,18 @@ class Grammar:
         return str(self.symbols[int(number[0])])
 
     def _index(self) -> _core.Grammar:
+        tag_of_symbol = np.array(
+            [self.tag_ids[s.labels[-1]] if s.preterminal else -1 for s in self.symbols],
+            dtype=np.int32,
+        )
+        emitting = self.lexicon.symbols
+        emitting = emitting[(emitting >= 0) & (emitting < len(self.symbols))]
+        wrong = emitting[tag_of_symbol[emitting] < 0]
+        if len(wrong):
+            # Words under a binarisation symbol would be missing from trees.
+            raise GrammarError(
+                f"the lexicon has words of symbol {self.symbols[wrong[0]]}, which is no preterminal"
+            )
         label_ids = {node: identity for identity, node in enumerate(self.node_labels)}
         written = [() if s.siblings is not None else _node_labels(s) for s in self.symbols]
         return _core.Grammar(
@@ -288,10 +316,7 @@ class Grammar:
             # Without a copy; a negative number becomes one that is out of range.
             emission_symbols=self.lexicon.symbols.view(np.uint32),
             emission_probabilities=self.lexicon.probabilities,
-            tag_of_symbol=np.array(
-                [self.tag_ids[s.labels[-1]] if s.preterminal else -1 for s in self.symbols],
-                dtype=np.int32,
-            ),
+            tag_of_symbol=tag_of_symbol,
             output_offsets=np.cumsum([0, *map(len, written)], dtype=np.uint32),
             output_labels=np.array(
                 [label_ids[node] for nodes in written for node in nodes], dtype=np.uint32
@@ -309,6 +334,15 @@ class Grammar:
         True
         """
         return None if self.crf_weights is None else self.crf_weights.core(self.symbols)
+
+    @cached_property
+    def neural_core(self) -> _core.NeuralModel | None:
+        """The neural network ready for parsing, if there is one; its arrays are checked first.
+
+        >>> Grammar.from_string("S -> 'go'").neural_core is None
+        True
+        """
+        return None if self.neural_weights is None else self.neural_weights.core(self.node_labels)
 
 
 def _node_labels(symbol: Symbol) -> tuple[tuple[str, bool], ...]:

@@ -74,7 +74,7 @@ class StoredModel:
         """The provenance of the model, without loading the rest of it; empty if there is none.
 
         >>> examine("english").provenance["transform"]["binarize"]
-        'right'
+        'left'
         """
         provenance: dict[str, Any] = read_document(self.files[0], {}).get("provenance", {})
         return provenance

@@ -36,9 +36,10 @@ def replacing(path: str | PathLike[str], *, partial: bool = False) -> Iterator[P
     # The suffix stays at the end, as it tells libraries the format.
     temporary = target.with_name(f".lpcfg-{secrets.token_hex(8)}.tmp{target.suffix}")
     with _naming(path):
-        # Not from tempfile, whose files can be read by their owner only.
-        os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
+        # An interrupt may come as soon as the file is there, so it is made inside of the block.
         try:
+            # Not from tempfile, whose files can be read by their owner only.
+            os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
             yield temporary
             if target.exists():
                 temporary.chmod(target.stat().st_mode)

@@ -31,7 +31,7 @@ def pack_lexicon(lexicon: Lexicon) -> tuple[dict[str, NDArray[Any]], dict[str, A
     {'word_classes': {'kind': 'tag'}, 'lowercase_initial': False}
     """
     arrays: dict[str, NDArray[Any]] = {
-        "emission_offsets": lexicon.offsets,
+        "emission_offsets": _smaller_offsets(lexicon.offsets),
         **_pack_symbols(lexicon.symbols),
         **_pack_probabilities(lexicon.probabilities),
         **pack_strings("words", lexicon.words),
@@ -61,11 +61,25 @@ def unpack_lexicon(file: ModelFile, document: dict[str, Any]) -> Lexicon:
         words=unpack_strings(file, "words"),
         classes=unpack_strings(file, "classes"),
         classifier=word_classes_from_dict(document["word_classes"]),
-        offsets=file.array("emission_offsets", np.int64, (None,)),
+        offsets=_offsets(file),
         symbols=_symbols(file),
         probabilities=_probabilities(file),
         lowercase_initial=document["lowercase_initial"],
     )
+
+
+def _smaller_offsets(offsets: NDArray[np.int64]) -> NDArray[Any]:
+    """Many offsets in four bytes each, if they are small enough."""
+    if len(offsets) < SHORT // 2 or offsets[-1] > np.iinfo(np.uint32).max:
+        return offsets
+    return offsets.astype(np.uint32)
+
+
+def _offsets(file: ModelFile) -> NDArray[np.int64]:
+    """Undo :func:`_smaller_offsets`."""
+    if file.dtype("emission_offsets") == np.uint32:
+        return file.array("emission_offsets", np.uint32, (None,)).astype(np.int64)
+    return file.array("emission_offsets", np.int64, (None,))
 
 
 def _pack_symbols(symbols: NDArray[np.int32]) -> dict[str, NDArray[Any]]:

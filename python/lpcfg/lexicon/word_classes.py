@@ -195,6 +195,8 @@ class LearntClasses(WordClasses):
 
     ``names``: the classes without ``UNK``. A word has the most specific class that fits.
     ``longest_suffix``: the largest number of characters of a suffix.
+    ``scripts``: whether the shapes of words in scripts without case tell hiragana, katakana and Han
+    from others. Models of earlier versions do not have it.
 
     >>> classes = LearntClasses(frozenset({"UNK-lower", "UNK-lower~ung"}))
     >>> [classes.class_of(word) for word in ("Übung", "übung", "über", "7")]
@@ -203,6 +205,7 @@ class LearntClasses(WordClasses):
 
     names: frozenset[str]
     longest_suffix: int = 4
+    scripts: bool = True
 
     kind: ClassVar[str] = "learnt"
 
@@ -218,21 +221,24 @@ class LearntClasses(WordClasses):
         >>> LearntClasses(frozenset({"UNK-digit"})).class_of("1984")
         'UNK-digit'
         """
-        finest = _finest_class(word, initial, initial and known_lowercase, self.longest_suffix)
+        finest = _finest_class(
+            word, initial, initial and known_lowercase, self.longest_suffix, self.scripts
+        )
         return next(
             (name for name in (finest, *self.fallbacks(finest)) if name in self.names), UNKNOWN
         )
 
     def to_dict(self) -> dict[str, object]:
-        """The classes in alphabetical order, and the length limit of suffixes.
+        """The classes in alphabetical order, and what words are classified by.
 
         >>> LearntClasses(frozenset({"UNK-lower"})).to_dict()
-        {'kind': 'learnt', 'names': ['UNK-lower'], 'longest_suffix': 4}
+        {'kind': 'learnt', 'names': ['UNK-lower'], 'longest_suffix': 4, 'scripts': True}
         """
         return {
             "kind": self.kind,
             "names": sorted(self.names),
             "longest_suffix": self.longest_suffix,
+            "scripts": self.scripts,
         }
 
     @classmethod
@@ -266,7 +272,7 @@ class LearntClasses(WordClasses):
         parents = [0]
         members = []
         for word, opens, known in zip(words, initial, known_lowercase, strict=True):
-            finest = _finest_class(word, opens, opens and known, longest_suffix)
+            finest = _finest_class(word, opens, opens and known, longest_suffix, scripts=True)
             if finest not in ids:
                 # General classes come first, so that the ids of parents are smaller.
                 new = [name for name in (finest, *_more_general(finest)) if name not in ids]
@@ -303,7 +309,7 @@ class _CharacterKinds(dict[int, str]):
         category = unicodedata.category(character)
         if category[0] in "LM":
             upper = character.isupper() or character.istitle()
-            kind = "U" if upper else "l" if character.islower() else "a"
+            kind = "U" if upper else "l" if character.islower() else _script(character)
         elif category[0] == "N":
             kind = "9"
         else:
@@ -312,14 +318,37 @@ class _CharacterKinds(dict[int, str]):
         return kind
 
 
+#: The kinds of letters without case, and their names in shapes.
+_SCRIPTS = {"a": "", "c": "-han", "h": "-hiragana", "k": "-katakana"}
+
+
+def _script(letter: str) -> str:
+    """The kind of a letter without case: the writing systems of Japanese, or any other."""
+    name = unicodedata.name(letter, "")
+    for start, kind in (
+        ("CJK", "c"),
+        ("HIRAGANA", "h"),
+        ("KATAKANA", "k"),
+        ("HALFWIDTH KATAK", "k"),
+    ):
+        if name.startswith(start):
+            return kind
+    return "a"
+
+
 _KINDS = _CharacterKinds()
+_WITHOUT_SCRIPTS = str.maketrans("chk", "aaa")
 
 
 # Estimation needs the class of a word several times: to learn, to count, to look up.
 @lru_cache(maxsize=1 << 16)
-def _finest_class(word: str, initial: bool, known_lowercase: bool, longest_suffix: int) -> str:
+def _finest_class(
+    word: str, initial: bool, known_lowercase: bool, longest_suffix: int, scripts: bool
+) -> str:
     """The shape and longest suffix of a word, by the Unicode categories of its characters."""
     kinds = word.translate(_KINDS)
+    if not scripts:
+        kinds = kinds.translate(_WITHOUT_SCRIPTS)
     shape = UNKNOWN
     if "U" in kinds:
         if kinds.rfind("U") > 0:
@@ -330,14 +359,14 @@ def _finest_class(word: str, initial: bool, known_lowercase: bool, longest_suffi
             shape += "-title"
     elif "l" in kinds:
         shape += "-lower"
-    elif "a" in kinds:
-        shape += "-letters"
+    elif letters := sorted(set(kinds) & _SCRIPTS.keys()):
+        shape += "-letters" + "".join(_SCRIPTS[kind] for kind in letters)
     for kind, feature in (("9", "-digit"), ("-", "-dash"), (".", "-symbol")):
         if kind in kinds:
             shape += feature
     # The stem has at least one character.
-    letters = len(kinds) - len(kinds.rstrip("Ula"))
-    length = min(letters, longest_suffix, len(word) - 1)
+    ending = len(kinds) - len(kinds.rstrip("Ulachk"))
+    length = min(ending, longest_suffix, len(word) - 1)
     return shape + _SUFFIX + word[-length:].lower() if length > 0 else shape
 
 
@@ -353,8 +382,13 @@ def word_classes_from_dict(data: Mapping[str, object]) -> WordClasses:
         case {"kind": TagClasses.kind}:
             return TagClasses()
         case {"kind": LearntClasses.kind, "names": list(names), "longest_suffix": int(longest)}:
-            if all(isinstance(name, str) for name in names) and longest >= 0:
-                return LearntClasses(frozenset(names), longest)
+            scripts = data.get("scripts", False)
+            if (
+                all(isinstance(name, str) for name in names)
+                and longest >= 0
+                and isinstance(scripts, bool)
+            ):
+                return LearntClasses(frozenset(names), longest, scripts)
     raise InputError(
         f"no word classes can be made of {dict(data)!r:.200}: expected a kind"
         f" ({EnglishClasses.kind}, {LearntClasses.kind} or {TagClasses.kind}) with its fields",

@@ -21,7 +21,7 @@ from lpcfg.errors import InputError
 from lpcfg.io import load, save
 from lpcfg.lexicon._word_contexts import WordContexts, canonical_vectors
 
-__all__ = ["LEVELS", "Neighbour", "WordClusters", "loaded_clusters"]
+__all__ = ["LEVELS", "Neighbour", "WordClusters", "clusters_record", "loaded_clusters"]
 
 #: The number of levels of clusters.
 LEVELS = 3
@@ -247,6 +247,16 @@ def loaded_clusters(clusters: WordClusters | str | PathLike[str] | None) -> Word
     if clusters is not None and not hasattr(clusters, "words_"):
         raise InputError("the word clusters are not fitted; call fit first", argument="clusters")
     return clusters
+
+
+def clusters_record(clusters: WordClusters | str | PathLike[str] | None) -> object:
+    """The record of clusters, or of those in a file, in the provenance of a model.
+
+    >>> clusters_record(None) is None
+    True
+    """
+    found = loaded_clusters(clusters)
+    return None if found is None else found.provenance()
 
 
 def _nested_clusters(

@@ -233,6 +233,23 @@ class Parameterized:
                 record[name] = recorded(value)
         return record
 
+    @classmethod
+    def check_record(cls, record: Mapping[str, object]) -> None:
+        """Raise an InputError if a record of a model file has names that are not recorded.
+
+        ``record``: what :meth:`provenance_params` returned.
+
+        >>> from lpcfg import SpectralHMM
+        >>> SpectralHMM.check_record({"n_states": 2, "steps": 3})
+        Traceback (most recent call last):
+        lpcfg.errors.InputError: parameters: SpectralHMM has no parameters steps
+        """
+        recorded = {name for name, declared in cls.parameters().items() if declared.provenance}
+        if unknown := sorted(record.keys() - recorded):
+            raise InputError(
+                f"{cls.__name__} has no parameters {', '.join(unknown)}", argument="parameters"
+            )
+
     def __sklearn_tags__(self) -> object:
         """The tags that scikit-learn asks for: the input is trees, and there are no targets."""
         from sklearn.utils import InputTags, Tags, TargetTags
@@ -252,7 +269,7 @@ def recorded(value: object) -> object:
 
     >>> from lpcfg import Noise
     >>> recorded(Noise("add", 0.1)), recorded((8, 8))
-    ({'kind': 'add', 'sigma': 0.1, 'seed': 0}, [8, 8])
+    ({'kind': 'add', 'sigma': 0.1, 'seed': 0, 'literal': False}, [8, 8])
     """
     if value is None or isinstance(value, (bool, str)):
         return value

@@ -212,7 +212,7 @@ def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> Sentenc
             for tag in sentence.tags or [None] * len(sentence.words or ())
         ]
     spellings = None
-    if grammar.crf_weights is not None:
+    if grammar.is_conditional:
         if not words:
             raise InputError(
                 "a model with features of words needs the words of the sentences", argument="words"

@@ -15,11 +15,11 @@ from numpy.typing import NDArray
 from lpcfg import _core
 from lpcfg._batches import batches
 from lpcfg._options import check_positive
-from lpcfg._threads import thread_count
 from lpcfg.errors import InputError
 from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.grammar.backbone import check_same_backbone
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.parsing._build_core import build_core
 from lpcfg.parsing._sentences import Sentence, Tags, check_sentences, encode_sentences
 from lpcfg.parsing.base import BATCH, BaseParser, limited_batch
 from lpcfg.parsing.charts import ChartCache
@@ -154,18 +154,7 @@ class Parser(BaseParser):
         self.n_jobs = n_jobs
         self.charts = charts
         self.dependencies = loaded_dependencies(dependencies)
-        self._core = self._build_core()
-
-    def _build_core(self) -> _core.Parser:
-        first, *others = self.grammars
-        return _core.Parser(
-            first.core,
-            [grammar.core for grammar in others],
-            threads=thread_count(self.n_jobs),
-            crf=first.crf_core,
-            span_filter=None if first.span_filter is None else first.span_filter.core,
-            charts=None if self.charts is None else self.charts.core,
-        )
+        self._core = build_core(grammars, charts, n_jobs)
 
     @classmethod
     def load(
@@ -208,7 +197,7 @@ class Parser(BaseParser):
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         vars(self).update(state)
-        self._core = self._build_core()
+        self._core = build_core(self.grammars, self.charts, self.n_jobs)
 
     def __repr__(self) -> str:
         kinds = Counter(grammar.provenance.get("estimator", "unknown") for grammar in self.grammars)
@@ -256,39 +245,42 @@ class Parser(BaseParser):
             for parse in self._parses(batch, candidates, marginals=marginals)
         )
 
-    def parse_to_brackets(
+    def analyze_to_brackets(
         self,
         tags: Iterable[Tags] | None = None,
         *,
         words: Iterable[Sequence[str]] | None = None,
         batch_size: int = BATCH,
-    ) -> Iterator[str]:
-        r"""The best trees of many sentences as text, without building the trees.
+    ) -> Iterator[tuple[str, str]]:
+        r"""The best trees of many sentences as text, with their statuses, without building trees.
 
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
-        >>> list(Parser(grammar).parse_to_brackets([["NP", "VP"]]))
-        ['(S (NP NP) (VP VP))']
+        >>> list(Parser(grammar).analyze_to_brackets([["NP", "VP"]]))
+        [('(S (NP NP) (VP VP))', 'parsed')]
         """
         check_positive("batch_size", batch_size)
         sentences = check_sentences(tags, words, self.grammar.tag_ids)
         labels = [escape(label) for label, _ in self.grammar.node_labels]
         return (
-            text
+            found
             for batch in batches(sentences, batch_size)
-            for text in self._brackets(batch, labels)
+            for found in self._brackets(batch, labels)
         )
 
-    def _brackets(self, sentences: list[Sentence], labels: Sequence[str]) -> Iterator[str]:
+    def _brackets(
+        self, sentences: list[Sentence], labels: Sequence[str]
+    ) -> Iterator[tuple[str, str]]:
         """The best trees of a batch in brackets, from the columns of the core."""
         columns = self._analyze(sentences, 1, marginals=False)
         names = [labels[label] for label in columns["span_labels"].tolist()]
         starts, ends = columns["span_starts"].tolist(), columns["span_ends"].tolist()
-        for sentence, (first, last) in zip(
-            sentences, pairwise(columns["span_offsets"].tolist()), strict=True
+        offsets, statuses = columns["span_offsets"].tolist(), columns["statuses"].tolist()
+        for sentence, (first, last), status in zip(
+            sentences, pairwise(offsets), statuses, strict=True
         ):
-            tokens = sentence.tokens
             tree = slice(first, last)
-            yield brackets_from_spans(names[tree], starts[tree], ends[tree], tokens)
+            text = brackets_from_spans(names[tree], starts[tree], ends[tree], sentence.tokens)
+            yield text, STATUSES[status]
 
     def _parses(
         self, sentences: list[Sentence], candidates: int, *, marginals: bool
@@ -304,6 +296,18 @@ class Parser(BaseParser):
         profile = active_profile()
         with phase("lookup of words"):
             encoded = encode_sentences(self.grammar, sentences)
+        if isinstance(self._core, _core.NeuralParser):
+            assert encoded.spellings is not None
+            return self._core.analyze(
+                encoded.offsets,
+                encoded.spellings,
+                encoded.tags,
+                breaks=encoded.breaks,
+                decoder=self.decoder,
+                max_length=self.max_length or _NO_LIMIT,
+                memory=self.memory,
+                marginals=marginals,
+            )
         columns = self._core.analyze(
             encoded.offsets,
             encoded.words,
@@ -352,7 +356,7 @@ class Parser(BaseParser):
         tree_log_probabilities = _finite_or_none(columns["tree_log_probabilities"])
         statuses = columns["statuses"].tolist()
         log_probabilities = _finite_or_none(columns["log_probabilities"])
-        conditional = self.grammar.crf_weights is not None
+        conditional = self.grammar.is_conditional
         for row, (sentence, table) in enumerate(zip(sentences, tables, strict=False)):
             tokens = sentence.tokens
             first, last = tree_offsets[row], tree_offsets[row + 1]

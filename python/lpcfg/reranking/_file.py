@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from lpcfg import _core
 from lpcfg._options import build_options
-from lpcfg.errors import InputError, ModelFileError
+from lpcfg.errors import ModelFileError
 from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io.formats import Arrays, Document, FolderFormat, Resources
@@ -19,6 +20,7 @@ from lpcfg.parsing.options import Pruning
 from lpcfg.reranking._model import RerankerModel
 from lpcfg.reranking.candidates import SCORES
 from lpcfg.reranking.reranker import Reranker
+from lpcfg.treebank.head_rules import HeadRules
 
 __all__ = ["RERANKER_FORMAT"]
 
@@ -49,6 +51,7 @@ def _write(reranker: Reranker, folder: Path) -> tuple[Arrays, Document]:
         "parsers": names,
         "options": reranker.provenance_params(),
         "template_version": _core.reranker_template_version,
+        "heads": model.heads.to_json(),
     }
 
 
@@ -61,15 +64,15 @@ def _read(file: ModelFile, document: Document, resources: Resources) -> Reranker
             path=file.path,
         )
     stored = document["options"]
-    recorded = {name for name, each in Reranker.parameters().items() if each.provenance}
-    if unknown := stored.keys() - recorded:
-        raise InputError(f"unknown options: {', '.join(sorted(unknown))}", argument="options")
+    Reranker.check_record(stored)
     # Estimators are only recorded: a loaded reranker has been fitted.
     stored.pop("estimators", None)
     stored["prune"] = build_options(Pruning, stored.get("prune", {}))
     reranker = build_options(Reranker, stored).set_params(**resources)
     reranker.validate()
-    model = _read_model(file)
+    # Rerankers of earlier versions have the rules for English.
+    heads = HeadRules.from_json(document["heads"]) if "heads" in document else HeadRules()
+    model = replace(_read_model(file), heads=heads)
     grammars = _read_grammars(file, document["parsers"])
     reranker._use(grammars, [backbone_classes(group) for group in grammars])
     reranker.model_ = model

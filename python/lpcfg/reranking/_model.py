@@ -14,6 +14,7 @@ from lpcfg.evaluation.counts import BracketCounts
 from lpcfg.reranking._features import FeatureRows, extract_features
 from lpcfg.reranking._log_linear import KBestLists, fit_weights
 from lpcfg.reranking.candidates import Candidates, candidate_brackets
+from lpcfg.treebank.head_rules import HeadRules
 from lpcfg.treebank.tree import Tree
 
 __all__ = ["RerankerModel", "RerankerSamples"]
@@ -26,6 +27,7 @@ class RerankerModel:
     ``score_weights``: the weights of :data:`~lpcfg.reranking.candidates.SCORES` for each parser.
     ``weights``: ``weights[i]`` is the weight of the feature with the hash ``keys[i]``.
     ``keys``: the hashes of the features, sorted.
+    ``heads``: the rules by which features find heads.
 
     >>> model = RerankerModel(np.ones(6), np.array([], np.uint32), np.array([], np.float32))
     >>> model.scores([])
@@ -35,6 +37,7 @@ class RerankerModel:
     score_weights: NDArray[np.float64]
     keys: NDArray[np.uint32]
     weights: NDArray[np.float32]
+    heads: HeadRules = field(default_factory=HeadRules)
 
     def scores(
         self, sentences: Sequence[Candidates], n_jobs: int = -1
@@ -45,7 +48,8 @@ class RerankerModel:
         """
         if not sentences:
             return []
-        rows = extract_features([candidates.trees for candidates in sentences], n_jobs=n_jobs)
+        trees = [candidates.trees for candidates in sentences]
+        rows = extract_features(trees, self.heads, n_jobs=n_jobs)
         scores = np.concatenate([candidates.scores for candidates in sentences])
         totals = rows.matrix(self.keys) @ self.weights + scores @ self.score_weights
         return np.split(totals, np.cumsum([len(candidates) for candidates in sentences])[:-1])
@@ -59,6 +63,8 @@ class RerankerSamples:
     []
     """
 
+    heads: HeadRules = field(default_factory=HeadRules)
+    """The rules by which features find heads."""
     sentence_sizes: list[int] = field(default_factory=list)
     """The number of candidates of each sentence."""
     rows: list[FeatureRows] = field(default_factory=list)
@@ -85,7 +91,8 @@ class RerankerSamples:
         if not differing:
             return
         sizes = [len(candidates) for candidates, _ in differing]
-        rows = extract_features([candidates.trees for candidates, _ in differing], n_jobs=n_jobs)
+        trees = [candidates.trees for candidates, _ in differing]
+        rows = extract_features(trees, self.heads, n_jobs=n_jobs)
         self.sentence_sizes += sizes
         self.rows.append(rows)
         self.sentence_keys.append(rows.sentence_keys(np.cumsum([0, *sizes])))
@@ -123,7 +130,7 @@ class RerankerSamples:
         )
         weights = fit_weights(lists, penalty, iterations)
         dense, sparse = weights[: len(scale)], weights[len(scale) :]
-        return RerankerModel(dense / scale, keys, sparse.astype(np.float32))
+        return RerankerModel(dense / scale, keys, sparse.astype(np.float32), self.heads)
 
     def _gains(self) -> NDArray[np.float64]:
         """The contribution of each candidate to the F1 of all trees, up to a constant factor.

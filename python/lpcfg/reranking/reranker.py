@@ -33,6 +33,7 @@ from lpcfg.parsing.parse import Parse
 from lpcfg.reranking._cross_fitting import cross_fitted
 from lpcfg.reranking._model import RerankerModel, RerankerSamples
 from lpcfg.reranking.candidates import Candidates, merge_candidates
+from lpcfg.treebank.head_rules import resolve_head_rules
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["Reranker"]
@@ -184,7 +185,7 @@ class Reranker(BaseEstimator, BaseParser):
         grammars = self._estimate(treebank)
         # Grammars share a chart in a fold only if they also do so in the end.
         classes = [backbone_classes(group) for group in grammars]
-        samples = RerankerSamples()
+        samples = RerankerSamples(resolve_head_rules("auto", treebank))
         for fold in cross_fitted(self, treebank, classes):
             samples.extend(fold)
         self.model_ = samples.fit(self.penalty, self.min_count, self.iterations)
@@ -220,7 +221,7 @@ class Reranker(BaseEstimator, BaseParser):
             transform=treebank.transform,
         )
         self._use(self._estimate(others), classes)
-        samples = RerankerSamples()
+        samples = RerankerSamples(resolve_head_rules("auto", treebank))
         for first in range(start, end, BATCH):
             gold = trees[first : min(first + BATCH, end)]
             proposed = self.propose(words=[tree.words() for tree in gold])

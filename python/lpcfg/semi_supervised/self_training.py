@@ -36,6 +36,9 @@ __all__ = ["SelfTrainingEstimator", "label_text", "mixed_treebank"]
 #: Lines of a part of the text. After an interruption, unfinished parts are parsed again.
 _PART_LINES = 2_000
 
+#: The statuses of trees that were found in the first try, those of ensembles among them.
+_FOUND = ("parsed", "combined", "tightened")
+
 Paths = str | PathLike[str] | Iterable[str | PathLike[str]]
 
 
@@ -138,15 +141,15 @@ def confidence(record: dict[str, Any]) -> float:
     """The confidence of a teacher in a tree: the mean posterior of its phrases, from 0 to 1.
 
     Phrases over the whole sentence, and over one word, are nearly always right and do not count.
-    A sentence without other phrases has the confidence 1. A tree that was not found in the first
-    try of the parser has the confidence 0.
+    A sentence without other phrases has the confidence 1. A tree that was put together from
+    fragments, or that was not found in the first try of the parser, has the confidence 0.
 
     >>> spans = [(0, 3, 1.0), (0, 2, 0.5), (0, 1, 0.9)]
     >>> named = [dict(zip(("start", "end", "probability"), span)) for span in spans]
     >>> confidence({"status": "parsed", "spans": named})
     0.5
     """
-    if record["status"] != "parsed":
+    if record["status"] not in _FOUND:
         return 0.0
     length = max((span["end"] for span in record["spans"]), default=0)
     inner = [

@@ -17,8 +17,6 @@ __all__ = ["HMM_FORMAT", "SPECTRAL_HMM_FORMAT"]
 #: The largest absolute value of an operator: more than learning gives, and sums cannot overflow.
 _MAX_VALUE = 1e12
 
-_HMM_OPTIONS = {"unknown": str, "decoder": str, "count_transitions": bool}
-
 
 def _pack_hmm(hmm: HMM) -> tuple[Arrays, Document]:
     check_is_fitted(hmm, "parameters_")
@@ -27,7 +25,7 @@ def _pack_hmm(hmm: HMM) -> tuple[Arrays, Document]:
     if parameters.ends is not None:
         arrays["ends"] = parameters.ends
     arrays |= _pack_items("symbols", hmm.symbols_) | _pack_items("states", hmm.states_)
-    return arrays, {name: getattr(hmm, name) for name in _HMM_OPTIONS}
+    return arrays, {"parameters": hmm.provenance_params()}
 
 
 def _unpack_hmm(file: ModelFile, document: Document) -> HMM:
@@ -39,15 +37,19 @@ def _unpack_hmm(file: ModelFile, document: Document) -> HMM:
         symbols=_unpack_items(file, "symbols"),
         states=_unpack_items(file, "states"),
     )
-    hmm.set_params(**{name: document[name] for name in _HMM_OPTIONS})
-    hmm.validate()
+    stored = document["parameters"]
+    HMM.check_record(stored)
+    for name in ("n_states", "model_end"):
+        if stored.get(name) not in (None, getattr(hmm, name)):
+            raise InputError(f"{name} is {stored[name]}, which the arrays are not", argument=name)
+    hmm.set_params(**stored).validate()
     return hmm
 
 
 def _pack_spectral_hmm(hmm: SpectralHMM) -> tuple[Arrays, Document]:
     check_is_fitted(hmm, "operators_")
     arrays = {name: getattr(hmm.operators_, name) for name in ("start", "operators", "end")}
-    return arrays | _pack_items("symbols", hmm.symbols_), {"unknown": hmm.unknown}
+    return arrays | _pack_items("symbols", hmm.symbols_), {"parameters": hmm.provenance_params()}
 
 
 def _unpack_spectral_hmm(file: ModelFile, document: Document) -> SpectralHMM:
@@ -61,7 +63,9 @@ def _unpack_spectral_hmm(file: ModelFile, document: Document) -> SpectralHMM:
         raise InputError(
             f"operators must be finite numbers of at most {_MAX_VALUE:g}", argument="operators"
         )
-    hmm = SpectralHMM(n_states=states, unknown=document["unknown"])
+    SpectralHMM.check_record(document["parameters"])
+    # There are fewer states than were asked for if the matrix of pairs has a lower rank.
+    hmm = SpectralHMM(n_states=states).set_params(**document["parameters"])
     hmm.validate()
     hmm.operators_ = ObservableOperators(start, operators, end)
     hmm.symbols_ = symbols
@@ -83,13 +87,13 @@ def _unpack_items(file: ModelFile, name: str) -> tuple[Item, ...]:
 
 #: The probabilities of a hidden Markov model, and the names of its symbols and states.
 HMM_FORMAT = FileFormat(
-    kind="hidden Markov model", keys=_HMM_OPTIONS, pack=_pack_hmm, unpack=_unpack_hmm
+    kind="hidden Markov model", keys={"parameters": dict}, pack=_pack_hmm, unpack=_unpack_hmm
 )
 
 #: The operators of a spectral hidden Markov model, and the names of its symbols.
 SPECTRAL_HMM_FORMAT = FileFormat(
     kind="spectral hidden Markov model",
-    keys={"unknown": str},
+    keys={"parameters": dict},
     pack=_pack_spectral_hmm,
     unpack=_unpack_spectral_hmm,
 )

@@ -18,7 +18,7 @@ from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import load, save
 from lpcfg.parameters.common import N_JOBS, PROGRESS, RANDOM_STATE
 from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options
-from lpcfg.parameters.parameterized import parameter
+from lpcfg.parameters.parameterized import parameter, recorded
 from lpcfg.sequence._baum_welch import BaumWelch
 from lpcfg.sequence._hmm_grammar import right_branching
 from lpcfg.sequence._hmm_inference import Decoder, HMMInference
@@ -72,7 +72,7 @@ class HMM(HMMInference):
         metadata=parameter(
             Instance(Iterable, None),
             "the symbols; by default all that occur in training, sorted",
-            provenance=lambda symbols: None if symbols is None else list(symbols),
+            provenance=lambda symbols: None if symbols is None else recorded(list(symbols)),
         ),
     )
     unknown: Unknown = field(default="error", metadata=UNKNOWN)

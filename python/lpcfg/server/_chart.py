@@ -33,7 +33,7 @@ class ChartView:
     def __init__(self, parser: BaseParser) -> None:
         self.coarse: Parser | None = None
         if isinstance(parser, Parser) and parser.grammar.coarse is not None:
-            backbone = replace(parser.grammar, latent=None, crf_weights=None)
+            backbone = replace(parser.grammar, latent=None, crf_weights=None, neural_weights=None)
             self.coarse = Parser(
                 backbone,
                 prune=Pruning(parser.prune.coarse, 0.0, parser.prune.spans),

@@ -68,9 +68,9 @@ def create_app(
     >>> from starlette.testclient import TestClient
     >>> app = create_app([ServedModel("english", Parser.load("english"))])
     >>> client = TestClient(app, base_url="http://localhost")
-    >>> answer = client.post("/api/parse", json={"text": "It rained."}).json()
+    >>> answer = client.post("/api/parse", json={"text": "The dog slept."}).json()
     >>> answer["sentences"][0]["tree"]
-    '(ROOT (S (NP (PRP It)) (VP (VBD rained)) (. .)))'
+    '(ROOT (S (NP (DT The) (NN dog)) (VP (VBD slept)) (. .)))'
 
     """
     service = _Service(models, limits or Limits(), workers)

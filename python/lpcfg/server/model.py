@@ -22,9 +22,9 @@ class ServedModel:
 
     >>> from lpcfg import Parser, split_text
     >>> model = ServedModel("english", Parser.load("english"))
-    >>> answer = model.analyze(next(split_text("It rained.")), candidates=2, chart=True)
+    >>> answer = model.analyze(next(split_text("The dog slept.")), candidates=2, chart=True)
     >>> answer["tree"], len(answer["candidates"]), answer["chart"]["passes"]
-    ('(ROOT (S (NP (PRP It)) (VP (VBD rained)) (. .)))', 2, 2)
+    ('(ROOT (S (NP (DT The) (NN dog)) (VP (VBD slept)) (. .)))', 2, 2)
     """
 
     def __init__(self, name: str, parser: BaseParser) -> None:
@@ -83,12 +83,13 @@ class ServedModel:
 
         Several answers take hardly longer than one.
 
-        >>> from lpcfg import Parser, split_text
-        >>> model = ServedModel("english", Parser.load("english"))
-        >>> answer = model.analyze(next(split_text("It rained.")))
+        >>> from lpcfg import ClusteringEstimator, Parser, embedded_trees, split_text
+        >>> grammar = ClusteringEstimator().fit(embedded_trees()).grammar_
+        >>> model = ServedModel("toy", Parser(grammar))
+        >>> answer = model.analyze(next(split_text("The dog slept.")))
         >>> model.add_states([answer])
         >>> [symbol for symbol, state in answer["states"]]
-        ['ROOT+S', 'ROOT+S', 'NP+PRP', 'NP+PRP', 'VP+VBD', 'VP+VBD', '.']
+        ['ROOT+S', 'ROOT+S', 'NP', 'DT', 'NN', 'VP+VBD', 'VP+VBD', '.']
         """
         if self._states.problem is not None or not answers:
             return
@@ -102,9 +103,9 @@ class ServedModel:
     def explain(self, symbol: str) -> list[dict[str, Any]]:
         """What the latent states of a symbol are used for, the most frequent ones first.
 
-        >>> from lpcfg import Parser
-        >>> model = ServedModel("english", Parser.load("english"))
-        >>> sorted(model.explain("PP")[0])
+        >>> from lpcfg import ClusteringEstimator, Parser, embedded_trees
+        >>> grammar = ClusteringEstimator().fit(embedded_trees()).grammar_
+        >>> sorted(ServedModel("toy", Parser(grammar)).explain("PP")[0])
         ['contexts', 'prior', 'rules', 'state', 'words']
         """
         return self._states.explain(symbol)

@@ -13,6 +13,8 @@ __all__ = ["count_columns", "draw_text"]
 _GAP = 2
 """Columns between neighbouring subtrees."""
 
+_LEFT_TO_RIGHT_MARK = "\u200e"
+
 _NOT_SHOWN = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 """Characters that would break lines, control the terminal, or cannot be encoded."""
 
@@ -50,7 +52,11 @@ def _indented(tree: Tree) -> str:
 
 
 def _shown(token: str) -> str:
-    return _NOT_SHOWN.sub("\ufffd", token)
+    shown = _NOT_SHOWN.sub("\ufffd", token)
+    if any(unicodedata.bidirectional(character) in ("R", "AL", "AN") for character in shown):
+        # Without a mark, terminals would swap neighbouring words of a right-to-left script.
+        shown += _LEFT_TO_RIGHT_MARK
+    return shown
 
 
 @dataclass(slots=True)
@@ -124,13 +130,15 @@ def _centred(text: str) -> _Block:
 def count_columns(text: str) -> int:
     """The number of terminal columns of a text: two for East Asian characters, none for marks.
 
-    >>> count_columns("rain"), count_columns("雨"), count_columns("e\u0301")
-    (4, 2, 1)
+    Marks are accents, vowels above and below letters, as in Thai and Hindi, and joiners.
+
+    >>> count_columns("rain"), count_columns("雨"), count_columns("e\u0301"), count_columns("ที่")
+    (4, 2, 1, 1)
     """
     return sum(_character_columns(character) for character in text)
 
 
 def _character_columns(character: str) -> int:
-    if unicodedata.combining(character):
+    if unicodedata.category(character) in ("Mn", "Me", "Cf"):
         return 0
     return 2 if unicodedata.east_asian_width(character) in "WF" else 1

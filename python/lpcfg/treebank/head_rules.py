@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
 from pathlib import Path
-from typing import Literal, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -133,6 +133,38 @@ class HeadRules:
                     table[label] = steps
         return cls(table, default, punctuation)
 
+    def to_json(self) -> dict[str, Any]:
+        """The rules as a dictionary that JSON can hold.
+
+        >>> HeadRules({"PP": (("left", ("P",)),)}, punctuation=frozenset([","])).to_json()
+        {'table': {'PP': [['left', ['P']]]}, 'default': 'left', 'punctuation': [',']}
+        """
+        return {
+            "table": {
+                label: [[side, list(labels)] for side, labels in steps]
+                for label, steps in self.table.items()
+            },
+            "default": self.default,
+            "punctuation": sorted(self.punctuation),
+        }
+
+    @classmethod
+    def from_json(cls, value: object) -> Self:
+        """Undo :meth:`to_json`, with everything checked.
+
+        >>> HeadRules.from_json(HeadRules().to_json()) == HeadRules()
+        True
+        """
+        match value:
+            case {
+                "table": dict(table),
+                "default": "left" | "right" as side,
+                "punctuation": list(tags),
+            }:
+                rules = {str(label): tuple(map(_step, steps)) for label, steps in table.items()}
+                return cls(rules, side, frozenset(map(str, tags)))
+        raise InputError("they need a table, a default side and punctuation", argument="heads")
+
     def head_children(
         self, treebank: Treebank, levels: Sequence[NDArray[np.int64]]
     ) -> NDArray[np.int64]:
@@ -196,6 +228,13 @@ class HeadRules:
 
     def _generic(self, label: str) -> Sequence[Step]:
         return ((self.default, (label,)), (self.default, ()))
+
+
+def _step(value: object) -> Step:
+    match value:
+        case ["left" | "right" as side, list(labels)]:
+            return side, tuple(map(str, labels))
+    raise InputError(f"a step has a side and labels, not {value!r}", argument="heads")
 
 
 def _read_step(words: Sequence[str], path: str | PathLike[str], line: int) -> Step:

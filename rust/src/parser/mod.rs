@@ -29,6 +29,7 @@ use fragments::MAX_FRAGMENT_WIDTH;
 pub use gold_constrained::{CrfExamples, GoldTree, LeftOut, TrainingError, crf_examples};
 use levels::{Level, Pruning};
 pub use options::{Combine, Decoder, Options};
+pub use parts::split_point;
 use times::Stopwatch;
 pub use times::Times;
 

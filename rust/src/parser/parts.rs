@@ -16,7 +16,7 @@ impl Parser {
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<Analysis, Cancelled> {
-        let position = split_point(sentence);
+        let position = split_point(sentence.tokens.len(), sentence.breaks);
         let (left, right) = sentence.split_at(position);
         let mut status = Status::Split;
         let (mut spans, mut marginals) = (Vec::new(), Vec::new());
@@ -94,11 +94,11 @@ impl Parser {
 }
 
 /// The position at which to split a sentence of two or more words: in its middle half, after the
-/// strongest punctuation; of equally strong ones, the nearest to the middle.
-fn split_point(sentence: Sentence<'_>) -> usize {
-    let words = sentence.tokens.len();
+/// strongest punctuation; of equally strong ones, the nearest to the middle. `breaks` has the
+/// strength of the punctuation that each word is, and may be empty.
+pub fn split_point(words: usize, breaks: &[u8]) -> usize {
     let middle = words / 2;
-    let strength = |position: usize| sentence.breaks.get(position - 1).copied().unwrap_or(0);
+    let strength = |position: usize| breaks.get(position - 1).copied().unwrap_or(0);
     (words / 4..=words - words / 4)
         .filter(|position| (1..words).contains(position))
         .min_by_key(|&position| (u8::MAX - strength(position), position.abs_diff(middle)))
@@ -108,21 +108,19 @@ fn split_point(sentence: Sentence<'_>) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grammar::Token;
 
     fn split(words: usize, breaks: &[(usize, u8)]) -> usize {
-        let tokens = vec![Token::Word(0); words];
         let mut strengths = vec![0; words];
         for &(word, strength) in breaks {
             strengths[word] = strength;
         }
-        split_point(Sentence { breaks: &strengths, ..Sentence::from(&tokens[..]) })
+        split_point(words, &strengths)
     }
 
     #[test]
     fn without_punctuation_both_parts_have_the_same_length() {
         assert_eq!((2..6).map(|words| split(words, &[])).collect::<Vec<_>>(), [1, 1, 2, 2]);
-        assert_eq!(split_point(Sentence::from(&[Token::Word(0); 8][..])), 4);
+        assert_eq!(split_point(8, &[]), 4);
     }
 
     #[test]

@@ -11,6 +11,7 @@ mod enter;
 mod errors;
 mod grammar;
 mod model_file;
+mod neural;
 mod numeric;
 mod parser;
 mod rerank;
@@ -30,6 +31,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     em::register(module)?;
     grammar::register(module)?;
     model_file::register(module)?;
+    neural::register(module)?;
     numeric::register(module)?;
     parser::register(module)?;
     rerank::register(module)?;

@@ -156,7 +156,7 @@ fn duration(seconds: f64) -> Result<Duration, ArgumentError> {
     Duration::try_from_secs_f64(seconds).map_err(|error| ArgumentError::new("timeout", error))
 }
 
-fn decoder_named(name: &str) -> Result<Decoder, ArgumentError> {
+pub(super) fn decoder_named(name: &str) -> Result<Decoder, ArgumentError> {
     match name {
         "max-f1" => Ok(Decoder::MaxF1),
         "max-recall" => Ok(Decoder::MaxRecall),
@@ -289,7 +289,7 @@ impl SpanColumns {
 }
 
 /// Analyses as columns.
-struct Columns {
+pub(super) struct Columns {
     statuses: Vec<u8>,
     log_probabilities: Vec<f64>,
     tree_offsets: Vec<i64>,
@@ -301,7 +301,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn new(analyses: &[Analysis]) -> Self {
+    pub(super) fn new(analyses: &[Analysis]) -> Self {
         let starting = || SpanColumns { offsets: vec![0], ..SpanColumns::default() };
         let mut columns = Self {
             statuses: Vec::with_capacity(analyses.len()),
@@ -325,7 +325,7 @@ impl Columns {
         columns
     }
 
-    fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
+    pub(super) fn into_dict(self, py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         let dict = PyDict::new(py);
         dict.set_item("statuses", self.statuses.into_pyarray(py))?;
         dict.set_item("log_probabilities", self.log_probabilities.into_pyarray(py))?;

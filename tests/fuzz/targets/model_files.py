@@ -70,7 +70,7 @@ def _use_grammar(draw, grammar, sentence):
     parser = lpcfg.Parser(grammar, memory=MEMORY, n_jobs=1)
     parses = parser.analyze_many(words=[sentence], candidates=2, marginals=True)
     check_printed([check_parse(*parses, sentence, candidates=2)])
-    if grammar.tags and grammar.crf_weights is None:
+    if grammar.tags and not grammar.is_conditional:
         tag = draw.choice(grammar.tags)
         check_parse(parser.analyze([tag, tag]), [tag, tag])
     if draw.random() < 0.05:
@@ -116,10 +116,20 @@ def _use_bigrams(draw, model, sentence):
     assert not math.isnan(perplexity)
 
 
+def _use_word_clusters(draw, model, sentence):
+    for word in [*sentence, *model.words_[:1]]:
+        clusters = model.clusters(word)
+        assert clusters is None or {word, word.lower()} & set(model.members(clusters[-1]))
+        for neighbour in model.neighbours(word, k=3):
+            assert abs(neighbour.cosine) < 1 + 1e-5, neighbour
+    model.summary()
+
+
 _USES = {
     lpcfg.Grammar: _use_grammar,
     lpcfg.Tagger: _use_tagger,
     lpcfg.HMM: _use_hmm,
     lpcfg.SpectralHMM: _use_spectral_hmm,
     AggregateBigram: _use_bigrams,
+    lpcfg.WordClusters: _use_word_clusters,
 }

@@ -28,7 +28,7 @@ from lpcfg.grammar.crf_weights import CRFWeights, Loss
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import refuse_unary_rules
 from lpcfg.lexicon.options import LexiconOptions
-from lpcfg.lexicon.word_clusters import WordClusters, loaded_clusters
+from lpcfg.lexicon.word_clusters import WordClusters, clusters_record, loaded_clusters
 from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options
 from lpcfg.parameters.parameterized import parameter
 from lpcfg.parsing.options import MEMORY, Pruning, checked_pruning
@@ -40,11 +40,6 @@ __all__ = ["CRFEstimator", "TrainingWarning"]
 #: trained on the same trees and is too sure of them: with 1, charts would lack wrong trees that the
 #: filter lets pass in new sentences, and F1 on GUM is half a point lower.
 _CLOSED_IN_TRAINING = 0.1
-
-
-def _clusters_record(clusters: WordClusters | str | PathLike[str] | None) -> object:
-    found = loaded_clusters(clusters)
-    return None if found is None else found.provenance()
 
 
 def _dependencies_record(dependencies: Dependencies | str | PathLike[str] | None) -> object:
@@ -144,7 +139,7 @@ class CRFEstimator(Estimator):
             "features of the clusters of words are added, which helps with words that the "
             "trees lack",
             metavar="FILE",
-            provenance=_clusters_record,
+            provenance=clusters_record,
         ),
     )
     dependencies: Dependencies | str | PathLike[str] | None = field(

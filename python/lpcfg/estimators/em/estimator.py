@@ -227,6 +227,5 @@ class EMEstimator(Estimator):
             for count in states
         ]
         rules, symbols = trees.backbone.binary_rules, trees.lexical_rules.symbols
-        return break_symmetry(
-            map_states(trees.one_state(), maps, rules, symbols), self.symmetry_breaking, generator
-        )
+        start = map_states(trees.one_state(), maps, rules, symbols)
+        return trees.normalised(break_symmetry(start, self.symmetry_breaking, generator))

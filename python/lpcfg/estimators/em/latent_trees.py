@@ -216,6 +216,42 @@ class LatentTrees:
             state_priors=state_priors,
         )
 
+    def normalised(self, parameters: StateParameters) -> StateParameters:
+        """The parameters, scaled to probabilities: those of roots, of rules and of words sum to 1.
+
+        >>> from lpcfg import PCFGEstimator, Tree
+        >>> bank = Treebank.from_trees([Tree("NN", "rain")])
+        >>> trees = LatentTrees(bank, PCFGEstimator().fit(bank).grammar_)
+        >>> doubled = replace(trees.one_state(), roots=np.full(1, 2, np.float32))
+        >>> trees.normalised(doubled).roots
+        array([1.], dtype=float32)
+        """
+        states, rules = parameters.states, self.backbone.binary_rules
+        row_states, row_lengths = _tensor_rows(states, rules)
+        binary = parameters.binary
+        if len(row_states):
+            sums = np.add.reduceat(binary, offsets(row_lengths)[:-1], dtype=np.float64)
+            totals = np.bincount(row_states, sums, minlength=int(states.sum()))
+            # A symbol may have both rules and words, which share the probability as in the PCFG.
+            shares = np.bincount(
+                rules[:, 0], self.backbone.binary_probabilities, minlength=len(states)
+            )
+            wanted = np.repeat(shares, states)
+            factors = np.divide(wanted, totals, out=np.ones_like(totals), where=totals > 0)
+            binary = binary * np.repeat(factors[row_states], row_lengths)
+        symbols = self.lexical_rules.symbols
+        counts = self.lexical_rules.counts[self.lexical_rules.first_observed :].astype(np.float64)
+        ratios = parameters.emission_ratios
+        means = np.zeros((len(states), ratios.shape[1]))
+        np.add.at(means, symbols, counts[:, None] * ratios)
+        means /= np.maximum(np.bincount(symbols, counts, minlength=len(states)), 1)[:, None]
+        return replace(
+            parameters,
+            roots=(parameters.roots / parameters.roots.sum(dtype=np.float64)).astype(np.float32),
+            binary=binary.astype(np.float32),
+            emission_ratios=(ratios / np.where(means > 0, means, 1)[symbols]).astype(np.float32),
+        )
+
     def merge_losses(self, parameters: StateParameters) -> NDArray[np.float64]:
         """The approximate loss in log-likelihood of merging each state with the next.
 

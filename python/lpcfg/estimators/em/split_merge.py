@@ -142,9 +142,8 @@ class SplitMergeEstimator(Estimator):
                 StateMap.split(states) if split else StateMap.same(states)
                 for states, split in zip(parameters.states.tolist(), splits, strict=True)
             ]
-            parameters = break_symmetry(
-                self._remap(trees, parameters, maps), self.symmetry_breaking, generator
-            )
+            split = self._remap(trees, parameters, maps)
+            parameters = trees.normalised(break_symmetry(split, self.symmetry_breaking, generator))
             parameters = self._run_em(trees, parameters, self.split_iterations)
             maps = _merging(parameters, trees.merge_losses(parameters), splits, self.merge_fraction)
             parameters = self._remap(trees, parameters, maps)

@@ -141,7 +141,8 @@ def project_nodes(
 
     ``ranks``: the number of singular vectors that each symbol may have; there are fewer if the
     cross-covariance matrix has a lower rank.
-    ``noise``: the SVD uses the features after dropout; all features are projected.
+    ``noise``: the SVD uses the features after dropout; all features are projected, or with literal
+    noise those that are left.
     ``weights``: the weight of each node (default 1).
 
     >>> from lpcfg.estimators.features.node_features import FeatureMatrix
@@ -165,6 +166,8 @@ def project_nodes(
         own = None if weights is None else weights[nodes[chosen]]
         svd = decompose_cross_covariance(*kept, int(ranks[chosen]), generator, own)
         rank = svd.rank(_ROUNDING)
+        if noise is not None and noise.literal:
+            left, right = kept
         for rows, part, vectors in ((inside, left, svd.inside), (outside, right, svd.outside)):
             projected = part @ vectors[:, :rank]
             rows[nodes[chosen], :rank] = projected - mean_rows(projected, own)

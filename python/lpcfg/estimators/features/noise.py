@@ -32,6 +32,9 @@ class Noise:
     noise to each coordinate of the projections; its standard deviation is ``sigma`` times the
     standard deviation of the coordinate (in the paper it is ``sigma``). ``"mul"`` multiplies each
     coordinate by 1 + Gaussian noise of standard deviation ``sigma``.
+    ``literal``: noise as the paper describes it, whatever the scale of the features: additive noise
+    has the standard deviation ``sigma``, and after dropout the features that are left are
+    projected, with the values that they had. Default False.
     ``sigma``: the amount of noise; 0 for none. The paper uses 0.05 to 0.2.
     ``seed``: models with different seeds have different noise of the same kind and amount.
 
@@ -43,6 +46,7 @@ class Noise:
     kind: NoiseKind
     sigma: float
     seed: int = 0
+    literal: bool = False
 
     def __post_init__(self) -> None:
         if self.kind not in NOISE_KINDS:
@@ -57,14 +61,14 @@ class Noise:
             )
 
     def __str__(self) -> str:
-        return f"{self.kind}-{self.sigma:g}"
+        return f"{self.kind}-{self.sigma:g}{'-literal' if self.literal else ''}"
 
     def drop_features(
         self, features: scipy.sparse.csr_array, generator: np.random.Generator
     ) -> scipy.sparse.csr_array:
         """Dropout noise; other values are divided by 1 - sigma, so that expectations stay the same.
 
-        Other kinds of noise leave the features as they are.
+        Literal noise leaves them as they are. Other kinds of noise leave the features as they are.
 
         ``generator``: the source of random numbers.
 
@@ -75,7 +79,9 @@ class Noise:
         if self.kind != "dropout":
             return features
         kept = generator.random(features.nnz, dtype=np.float32) >= self.sigma
-        values = features.data * kept / (1 - self.sigma)
+        values = features.data * kept
+        if not self.literal:
+            values /= 1 - self.sigma
         return scipy.sparse.csr_array((values, features.indices, features.indptr), features.shape)
 
     def perturb_projections(
@@ -100,7 +106,10 @@ class Noise:
             return projected
         gaussian = self.sigma * generator.standard_normal(projected.shape, dtype=np.float32)
         additive = self.kind == "add"
-        scale = np.sqrt(mean_rows(np.square(projected), weights)) if additive else projected
+        scale: NDArray[np.floating] | float = projected
+        if additive:
+            squares = mean_rows(np.square(projected), weights)
+            scale = 1.0 if self.literal else np.sqrt(squares)
         noisy: NDArray[np.floating] = projected + scale * gaussian
         noisy -= mean_rows(noisy, weights)
         return noisy

@@ -27,7 +27,7 @@ from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates, refuse_unary_rules
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options
-from lpcfg.parameters.parameterized import parameter, recorded
+from lpcfg.parameters.parameterized import parameter
 from lpcfg.profiling import phase
 from lpcfg.treebank.head_rules import HEAD_RULES, HeadRules, resolve_head_rules
 from lpcfg.treebank.treebank import Treebank
@@ -111,11 +111,7 @@ def _head_rules_record(rules: HeadRules | str | PathLike[str]) -> object:
         rules = HeadRules.read(rules)
     if rules == HeadRules():
         return "collins"
-    return {
-        "table": {label: recorded(list(steps)) for label, steps in rules.table.items()},
-        "default": rules.default,
-        "punctuation": sorted(rules.punctuation),
-    }
+    return rules.to_json()
 
 
 @dataclass(repr=False, kw_only=True)

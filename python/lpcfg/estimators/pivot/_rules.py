@@ -17,6 +17,7 @@ from lpcfg.estimators.em.latent_trees import Expectations
 from lpcfg.estimators.features.node_features import NodeFeatures
 from lpcfg.estimators.features.node_projections import nodes_by_symbol
 from lpcfg.estimators.pivot._states import SymbolStates, informative_groups
+from lpcfg.estimators.pivot.concave_em import Stopping, maximise
 from lpcfg.estimators.rule_nodes import RuleNodes
 from lpcfg.treebank.treebank import Treebank
 
@@ -57,7 +58,8 @@ class NodeStates:
     >>> from lpcfg import Tree
     >>> bank = Treebank.from_trees([Tree.from_string("(S (A a) (B b))")])
     >>> nodes = NodeStates(bank, NodeFeatures.build(bank), [SymbolStates.single(3, 3)] * 3)
-    >>> nodes.expectations(RuleNodes.find(bank, bank.symbol[[[2, 0, 1]]]), iterations=1).binary
+    >>> rules = RuleNodes.find(bank, bank.symbol[[[2, 0, 1]]])
+    >>> nodes.expectations(rules, Stopping(1)).binary
     array([1.], dtype=float32)
     """
 
@@ -78,7 +80,7 @@ class NodeStates:
     def expectations(
         self,
         rules: RuleNodes,
-        iterations: int,
+        stopping: Stopping,
         progress: Callable[[Iterable[int]], Iterable[int]] = iter,
     ) -> Expectations:
         """Expected counts of rules and roots with their states, and states of preterminal nodes.
@@ -86,17 +88,17 @@ class NodeStates:
         Their relative frequencies are the parameters t, pi and q (figure 1, step 3; section 6.1),
         which :meth:`.LatentTrees.maximise` computes, as it does in an M-step of EM.
 
-        ``iterations``: of :func:`maximise_rule_states` for each rule.
+        ``stopping``: of :func:`maximise_rule_states` for each rule.
         """
         starts = rules.bounds.tolist()
         tensors = [np.empty(0, dtype=np.float32)]
         for rule in progress(range(len(starts) - 1)):
             nodes = rules.nodes[starts[rule] : starts[rule + 1]]
-            tensors.append(self._count(nodes) * self._tensor(nodes, iterations).ravel())
+            tensors.append(self._count(nodes) * self._tensor(nodes, stopping).ravel())
         roots = np.flatnonzero(self.treebank.parent < 0)
         by_symbol = nodes_by_symbol(self.treebank.symbol[roots], len(self.states))
         counts = [
-            self._count(roots[nodes]) * self._roots(roots[nodes], iterations)
+            self._count(roots[nodes]) * self._roots(roots[nodes], stopping)
             if len(nodes)
             else 0 * states.prior
             for nodes, states in zip(by_symbol, self.states, strict=True)
@@ -108,7 +110,7 @@ class NodeStates:
             leaves=self._leaves(),
         )
 
-    def _tensor(self, nodes: NDArray[np.integer], iterations: int) -> Floats:
+    def _tensor(self, nodes: NDArray[np.integer], stopping: Stopping) -> Floats:
         """t(h1, h2, h3 | a -> b c) from the nodes of a rule (figure 1, step 2)."""
         left, right = self.treebank.left[nodes], self.treebank.right[nodes]
         sides = (
@@ -120,9 +122,9 @@ class NodeStates:
             self.states[self.treebank.symbol[some[0]]].prior for some in (nodes, left, right)
         )
         start = a[:, None, None] * b[:, None] * c
-        return _maximise_over_groups(sides, start, iterations, self._weights_of(nodes))
+        return _maximise_over_groups(sides, start, stopping, self._weights_of(nodes))
 
-    def _roots(self, nodes: NDArray[np.integer], iterations: int) -> Floats:
+    def _roots(self, nodes: NDArray[np.integer], stopping: Stopping) -> Floats:
         """p(h | root, a) from the nodes of a symbol that are roots.
 
         Section 6.1 derives it from an outside feature that all roots and no other nodes have. Here
@@ -132,7 +134,7 @@ class NodeStates:
         prior = self.states[self.treebank.symbol[nodes[0]]].prior
         sides = self._likelihoods(nodes, "inside"), none, none
         weights = self._weights_of(nodes)
-        return _maximise_over_groups(sides, prior[:, None, None], iterations, weights).ravel()
+        return _maximise_over_groups(sides, prior[:, None, None], stopping, weights).ravel()
 
     def _weights_of(self, nodes: NDArray[np.integer]) -> Weights:
         return None if self._weights is None else self._weights[nodes]
@@ -176,7 +178,7 @@ def _uninformative(nodes: int, states: int) -> _FeatureLikelihoods:
 
 
 def _maximise_over_groups(
-    sides: _Triple, start: Floats, iterations: int, weights: Weights
+    sides: _Triple, start: Floats, stopping: Stopping, weights: Weights
 ) -> Floats:
     """Maximise the objective of section 6.2: a term for each combination of feature groups.
 
@@ -197,7 +199,9 @@ def _maximise_over_groups(
     rows, index, _ = distinct_rows(*columns)
     counts = sum_weights(index, None if weights is None else np.repeat(weights, each))
     first, second, third = (side.ratios[row] for side, row in zip(sides, rows, strict=True))
-    return maximise_rule_states(first, second, third, counts.astype(np.float32), start, iterations)
+    # Several combinations of a node's features together count as one node.
+    scaled = (counts / each).astype(np.float32)
+    return maximise_rule_states(first, second, third, scaled, start, stopping)
 
 
 def maximise_rule_states(
@@ -206,7 +210,7 @@ def maximise_rule_states(
     third: Floats,
     weights: Floats,
     start: Floats,
-    iterations: int,
+    stopping: Stopping,
 ) -> Floats:
     """t(h1, h2, h3 | a -> b c) by EM: the maximum of equation 1, which is concave in t.
 
@@ -221,24 +225,27 @@ def maximise_rule_states(
     >>> likelihoods = np.eye(2, dtype=np.float32)
     >>> weights = np.array([3, 1], dtype=np.float32)
     >>> start = np.full((2, 2, 2), 1 / 8, dtype=np.float32)
-    >>> maximise_rule_states(*[likelihoods] * 3, weights, start, 5)[0].round(3)
+    >>> maximise_rule_states(*[likelihoods] * 3, weights, start, Stopping(5))[0].round(3)
     array([[0.75, 0.  ],
            [0.  , 0.  ]], dtype=float32)
     """
     rows, columns = first.shape[1] * second.shape[1], third.shape[1]
-    matrix = start.reshape(rows, columns)
-    step = max(_MAX_VALUES // rows, 1)
-    for _ in range(iterations):
+    size = max(_MAX_VALUES // rows, 1)
+
+    def step(values: NDArray[np.floating]) -> tuple[NDArray[np.floating], float]:
+        matrix = values.reshape(rows, columns)
         expected = np.zeros_like(matrix)
-        for begin in range(0, len(weights), step):
-            block = slice(begin, begin + step)
+        objective = 0.0
+        for begin in range(0, len(weights), size):
+            block = slice(begin, begin + size)
             pairs = (first[block, :, None] * second[block, None, :]).reshape(-1, rows)
             likelihood = np.einsum("np,np->n", pairs, third[block] @ matrix.T)
-            ratio = weights[block] / np.maximum(likelihood, _MIN_LIKELIHOOD)
+            likelihood = np.maximum(likelihood, _MIN_LIKELIHOOD)
+            objective += float(weights[block] @ np.log(likelihood.astype(np.float64)))
+            ratio = weights[block] / likelihood
             expected += pairs.T @ (third[block] * ratio[:, None])
         updated = matrix * expected
         total = updated.sum()
-        if total <= 0:
-            break
-        matrix = updated / total
-    return matrix.reshape(start.shape)
+        return (values if total <= 0 else (updated / total).ravel()), objective
+
+    return maximise(step, start.ravel(), stopping).reshape(start.shape).astype(np.float32)

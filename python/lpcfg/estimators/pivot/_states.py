@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from lpcfg._columns import Weights, mean_rows, sum_weights
 from lpcfg.estimators.pivot.anchors import AnchorStates, decompose_by_anchors
+from lpcfg.estimators.pivot.concave_em import Stopping, maximise
 
 __all__ = [
     "SideFeatures",
@@ -143,7 +144,7 @@ class SymbolStates:
 
 
 def match_states(
-    pairs: scipy.sparse.csr_array, posterior: Floats, likelihood: Floats, iterations: int
+    pairs: scipy.sparse.csr_array, posterior: Floats, likelihood: Floats, stopping: Stopping
 ) -> Floats:
     """t(h' | h): the states h' of outside features given the states h of inside features.
 
@@ -155,22 +156,26 @@ def match_states(
     ``likelihood``: s(g | h') as rows, up to factors that do not depend on the state.
 
     >>> pairs = scipy.sparse.csr_array(np.array([[0.0, 5.0], [5.0, 0.0]]))
-    >>> match_states(pairs, np.eye(2), np.eye(2), iterations=50).round(3)
+    >>> match_states(pairs, np.eye(2), np.eye(2), Stopping(50)).round(3)
     array([[0., 1.],
            [1., 0.]])
     """
     rows, columns = np.repeat(np.arange(pairs.shape[0]), np.diff(pairs.indptr)), pairs.indices
     weights = pairs.astype(np.float64)
-    matched = np.full((posterior.shape[1], likelihood.shape[1]), 1 / likelihood.shape[1])
-    for _ in range(iterations):
+    start = np.full((posterior.shape[1], likelihood.shape[1]), 1 / likelihood.shape[1])
+
+    def step(matched: NDArray[np.floating]) -> tuple[NDArray[np.floating], float]:
         fitted = np.einsum("ij,ij->i", (posterior @ matched)[rows], likelihood[columns])
         # Pairs that no states explain are left out.
+        explained = fitted > 0
         weights.data[:] = 0
-        np.divide(pairs.data, fitted, out=weights.data, where=fitted > 0)
+        np.divide(pairs.data, fitted, out=weights.data, where=explained)
         expected = matched * (posterior.T @ (weights @ likelihood))
         totals = expected.sum(axis=1, keepdims=True)
-        matched = np.divide(expected, totals, out=matched, where=totals > 0)
-    return matched
+        objective = float(pairs.data[explained] @ np.log(fitted[explained]))
+        return np.divide(expected, totals, out=matched.copy(), where=totals > 0), objective
+
+    return maximise(step, start, stopping).astype(np.float64)
 
 
 def find_states(
@@ -180,7 +185,7 @@ def find_states(
     states: int,
     *,
     min_pivot_frequency: float,
-    iterations: int,
+    stopping: Stopping,
     n_jobs: int = 1,
 ) -> SymbolStates:
     """The states of a symbol from the features and projections of its nodes (figure 2).
@@ -190,11 +195,12 @@ def find_states(
     ``projections``: of inside and of outside features, the representations phi of section 5.2.
     ``states``: the largest number of states; there are fewer if there are fewer pivots.
     ``min_pivot_frequency``: see :meth:`SideFeatures.find_states`.
-    ``iterations``: of :func:`match_states`.
+    ``stopping``: of :func:`match_states`.
 
     >>> side = SideFeatures(np.array([[0], [0], [1], [1]]), width=2)
     >>> rows = np.array([[1.0], [1.0], [-1.0], [-1.0]])
-    >>> states = find_states(side, side, (rows, rows), 2, min_pivot_frequency=0.1, iterations=20)
+    >>> options = {"min_pivot_frequency": 0.1, "stopping": Stopping(20)}
+    >>> states = find_states(side, side, (rows, rows), 2, **options)
     >>> states.prior, states.outside.round(3)
     (array([0.5, 0.5]), array([[2., 0.],
            [0., 2.]]))
@@ -206,7 +212,7 @@ def find_states(
         rows = scipy.sparse.diags_array(outside.weights) @ rows
     pairs = (inside.indicator.T @ rows).tocsr()
     ratio = second.posterior / _group_means(outside, second.posterior)
-    matched = match_states(pairs, first.posterior, ratio, iterations)
+    matched = match_states(pairs, first.posterior, ratio, stopping)
     prior = np.maximum(first.prior, np.finfo(np.float64).tiny)
     return SymbolStates(
         prior / prior.sum(),

@@ -19,6 +19,7 @@ from lpcfg.estimators.features.node_projections import nodes_by_symbol
 from lpcfg.estimators.features.projected_treebank import ProjectedTreebank, ProjectingEstimator
 from lpcfg.estimators.pivot._rules import NodeStates
 from lpcfg.estimators.pivot._states import SideFeatures, SymbolStates, find_states
+from lpcfg.estimators.pivot.concave_em import Stopping
 from lpcfg.estimators.rule_nodes import RuleNodes
 from lpcfg.estimators.state_numbers import check_counts, states_by_symbol
 from lpcfg.grammar.latent_states import LatentStates
@@ -69,18 +70,21 @@ class PivotEstimator(ProjectingEstimator):
         ),
     )
     iterations: int = field(
-        default=10,
+        default=1000,
         metadata=parameter(
             Interval(int, 1),
-            "iterations of the concave EM of each rule; with fewer, the states of a rule's nodes "
-            "stay closer to independence",
+            "the largest number of steps of the concave EM of each rule, and of the one that "
+            "matches the states of inside and outside features",
         ),
     )
-    matching_iterations: int = field(
-        default=50,
+    tolerance: float = field(
+        default=10.0,
         metadata=parameter(
-            Interval(int, 1),
-            "iterations of the concave EM that matches the states of inside and outside features",
+            Interval(float, 0),
+            "concave EM stops when a step raises the log-likelihood of the nodes of the rule or "
+            "symbol by less than this; with larger values, the states of the nodes of rare rules "
+            "stay closer to independence; it vanishes as counts grow",
+            search=Interval(float, 0.1, 100),
         ),
     )
     smoothing: Smoothing = field(default_factory=Smoothing, metadata=SMOOTHING)
@@ -127,7 +131,8 @@ class PivotEstimator(ProjectingEstimator):
             states = self._symbol_states(projected)
             nodes = NodeStates(bank, projected.features, states)
             rules = RuleNodes.find(bank, backbone.binary_rules)
-            expectations = nodes.expectations(rules, self.iterations, self.progress)
+            stopping = Stopping(self.iterations, self.tolerance)
+            expectations = nodes.expectations(rules, stopping, self.progress)
         trees = LatentTrees(bank, backbone, self.smoothing)
         numbers = np.array([len(symbol.prior) for symbol in states])
         parameters = trees.maximise(expectations, numbers)
@@ -163,7 +168,7 @@ class PivotEstimator(ProjectingEstimator):
                 ),
                 int(largest[symbol]),
                 min_pivot_frequency=self.min_pivot_frequency,
-                iterations=self.matching_iterations,
+                stopping=Stopping(self.iterations, self.tolerance),
             )
         return result
 

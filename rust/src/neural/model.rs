@@ -1,0 +1,311 @@
+//! Parsing: the probabilities of labelled spans, and the tree with the highest expected F1.
+
+use rayon::prelude::*;
+use rustc_hash::FxHashMap;
+
+use super::batch::{Batch, Tokens};
+use super::encoder::{Encoding, Network};
+use super::loss::{LabelPlaces, label_probabilities, tree_labels, tree_potentials};
+use super::nodes::{MIN_PROBABILITY, spans_in_order};
+use super::spans::SpanScores;
+use super::vocabulary::Spelling;
+use crate::cancel::{Cancel, Cancelled};
+use crate::chart::Cells;
+use crate::parser::{Analysis, Decoder, Span, Status, Times, WrittenTree, split_point};
+use crate::span_decoder::{InsideOutside, Method, Sentence, SpanError, decode};
+
+/// The largest number of words of sentences that are read side by side.
+const BATCH_WORDS: usize = 800;
+
+/// A network with its parameters, and what its labels stand for.
+#[derive(Debug)]
+pub struct Model {
+    /// The network.
+    pub network: Network,
+    /// Its parameters.
+    pub values: Vec<f32>,
+    /// Which labels spans may have.
+    pub places: LabelPlaces,
+    /// Whether labels are independent of each other, or trees have probabilities.
+    pub independent: bool,
+    /// For each label the labels of nodes that it writes, from the top.
+    pub chains: Vec<Vec<u32>>,
+    /// The labels of the nodes above the whole sentence that all trees have.
+    pub root: Vec<u32>,
+    /// For each tag the label of its nodes.
+    pub tags: Vec<u32>,
+}
+
+/// A sentence to parse.
+#[derive(Debug, Clone, Copy)]
+pub struct SentenceWords<'a> {
+    /// Its words.
+    pub words: &'a [String],
+    /// The tags that are given: empty, or one for each word.
+    pub tags: &'a [Option<u32>],
+    /// The strength of the punctuation that each word is.
+    pub breaks: &'a [u8],
+}
+
+impl<'a> SentenceWords<'a> {
+    fn split_at(self, position: usize) -> [Self; 2] {
+        let (words, other_words) = self.words.split_at(position);
+        let (tags, other_tags) = self.tags.split_at(position.min(self.tags.len()));
+        let (breaks, other_breaks) = self.breaks.split_at(position);
+        [
+            Self { words, tags, breaks },
+            Self { words: other_words, tags: other_tags, breaks: other_breaks },
+        ]
+    }
+
+    /// The sentence, or its parts if it has more than `max_length` words.
+    fn parts(self, max_length: usize, into: &mut Vec<SentenceWords<'a>>) {
+        if self.words.len() <= max_length.max(1) {
+            into.push(self);
+            return;
+        }
+        for part in self.split_at(split_point(self.words.len(), self.breaks)) {
+            part.parts(max_length, into);
+        }
+    }
+}
+
+impl Model {
+    /// The largest number of words whose spans take up to this number of bytes.
+    fn words_in(&self, memory: usize) -> usize {
+        let shape = &self.network.shape;
+        // The hidden layer, and scores, probabilities and candidates of all labels.
+        let span = std::mem::size_of::<f32>() * (shape.span_hidden + 4 * shape.labels);
+        (2.0 * memory as f64 / span as f64).sqrt() as usize
+    }
+
+    /// Parse sentences on the threads of the current rayon pool. Those with more than `max_length`
+    /// words, or whose spans would take more than `memory` bytes, are parsed in parts, which are
+    /// joined under the root.
+    pub fn analyze_all(
+        &self,
+        sentences: &[SentenceWords<'_>],
+        decoder: Decoder,
+        max_length: usize,
+        memory: usize,
+        marginals: bool,
+        cancel: &Cancel,
+    ) -> Result<Vec<Analysis>, Cancelled> {
+        let max_length = max_length.min(self.words_in(memory));
+        let mut parts = Vec::new();
+        let mut numbers = Vec::new();
+        for sentence in sentences {
+            let before = parts.len();
+            sentence.parts(max_length, &mut parts);
+            numbers.push(parts.len() - before);
+        }
+        let mut order: Vec<usize> = (0..parts.len()).collect();
+        order.sort_by_key(|&part| parts[part].words.len());
+        let mut groups: Vec<Vec<usize>> = Vec::new();
+        let mut words = usize::MAX;
+        for part in order {
+            words = words.saturating_add(parts[part].words.len());
+            if words > BATCH_WORDS {
+                groups.push(Vec::new());
+                words = parts[part].words.len();
+            }
+            groups.last_mut().expect("the first part starts a group").push(part);
+        }
+        let found: Vec<Result<Vec<Analysis>, Cancelled>> = groups
+            .par_iter()
+            .map(|group| {
+                let own: Vec<SentenceWords<'_>> = group.iter().map(|&part| parts[part]).collect();
+                self.analyze_group(&own, decoder, marginals, cancel)
+            })
+            .collect();
+        let mut analyses: Vec<Option<Analysis>> = parts.iter().map(|_| None).collect();
+        for (group, found) in groups.iter().zip(found) {
+            for (&part, analysis) in group.iter().zip(found?) {
+                analyses[part] = Some(analysis);
+            }
+        }
+        let mut analyses = analyses.into_iter().flatten();
+        Ok(numbers
+            .into_iter()
+            .map(|number| {
+                let own: Vec<Analysis> = analyses.by_ref().take(number).collect();
+                self.joined(own)
+            })
+            .collect())
+    }
+
+    fn analyze_group(
+        &self,
+        sentences: &[SentenceWords<'_>],
+        decoder: Decoder,
+        marginals: bool,
+        cancel: &Cancel,
+    ) -> Result<Vec<Analysis>, Cancelled> {
+        let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
+        let mut table: Vec<Spelling> = Vec::new();
+        let tokens: Vec<Tokens> = sentences
+            .iter()
+            .map(|sentence| Tokens {
+                spellings: sentence
+                    .words
+                    .iter()
+                    .map(|word| {
+                        *numbers.entry(word).or_insert_with(|| {
+                            table.push(self.network.vocabulary.spelling(word));
+                            table.len() as u32 - 1
+                        })
+                    })
+                    .collect(),
+                tags: sentence.tags.to_vec(),
+            })
+            .collect();
+        let batch =
+            Batch::new(&self.network.vocabulary, &table, &tokens.iter().collect::<Vec<_>>());
+        let encoding = self.network.encode(&self.values, &batch, None);
+        let mut analyses: Vec<Option<Analysis>> = sentences.iter().map(|_| None).collect();
+        let mut sums = InsideOutside::default();
+        let mut first = 0;
+        for (sequence, &sentence) in batch.order.iter().enumerate() {
+            cancel.check()?;
+            let words = batch.packing.length(sequence) - 2;
+            let own = first..first + (words + 1) * self.network.shape.span_hidden;
+            first = own.end;
+            let tags = self.tag_spans(&batch, &encoding, sequence);
+            let analysis = self.analyze_spans(
+                &encoding.projections[own],
+                &tags,
+                decoder,
+                marginals,
+                &mut sums,
+                cancel,
+            )?;
+            analyses[sentence] = Some(analysis);
+        }
+        Ok(analyses.into_iter().flatten().collect())
+    }
+
+    /// The probable tags of each word, the most probable one first.
+    fn tag_spans(&self, batch: &Batch, encoding: &Encoding, sequence: usize) -> Vec<Vec<Span>> {
+        let tags = self.network.shape.tags;
+        (0..batch.packing.length(sequence) - 2)
+            .map(|word| {
+                let row = batch.packing.row(sequence, word + 1);
+                let probabilities = &encoding.used_tags[row * tags..][..tags];
+                let best = probabilities
+                    .iter()
+                    .enumerate()
+                    .reduce(|best, next| if next.1 > best.1 { next } else { best })
+                    .map_or(0, |(tag, _)| tag);
+                let span = |tag: usize| Span {
+                    label: self.tags[tag],
+                    start: word as u32,
+                    end: word as u32 + 1,
+                    probability: f64::from(probabilities[tag]),
+                };
+                let others =
+                    (0..tags).filter(|&tag| tag != best && probabilities[tag] >= MIN_PROBABILITY);
+                std::iter::once(best).chain(others).map(span).collect()
+            })
+            .collect()
+    }
+
+    /// The analysis of a sentence, given the projections of its borders and its tags.
+    fn analyze_spans(
+        &self,
+        projections: &[f32],
+        tags: &[Vec<Span>],
+        decoder: Decoder,
+        marginals: bool,
+        sums: &mut InsideOutside,
+        cancel: &Cancel,
+    ) -> Result<Analysis, Cancelled> {
+        let labels = self.network.shape.labels;
+        let cells = Cells::new(tags.len());
+        let mut scores = SpanScores::new(&self.network, &self.values, projections, None).scores;
+        self.places.close(cells, &mut scores);
+        let mut probabilities = scores.clone();
+        let log_totals = label_probabilities(labels, &mut probabilities);
+        if !self.independent {
+            sums.run(cells, &log_totals, cancel)?;
+            let rows = probabilities.chunks_exact_mut(labels).zip(sums.posteriors());
+            for (row, &posterior) in rows {
+                row.iter_mut().for_each(|value| *value *= posterior as f32);
+            }
+        }
+        let log_partition = sums.log_partition();
+        let (nodes, choices) = self.candidates(cells, &probabilities, decoder);
+        let sparse = Sentence::Sparse {
+            words: cells.words(),
+            starts: &choices.starts,
+            ends: &choices.ends,
+            labels: &choices.labels,
+            scores: &choices.gains,
+        };
+        let brackets = match decode(&[sparse], Some(0), Method::Exact, cancel) {
+            Ok(mut trees) => trees.remove(0).spans,
+            Err((_, SpanError::Cancelled(error))) => return Err(error),
+            // Cannot be: every span may be without a bracket, and the whole sentence has a label.
+            Err((_, error)) => unreachable!("{error}"),
+        };
+        let log_probability = if self.independent {
+            f64::NEG_INFINITY
+        } else {
+            let tree = tree_labels(cells, &brackets);
+            sums.run(cells, &tree_potentials(labels, &scores, &tree), cancel)?;
+            let tags: f64 = tags.iter().map(|tags| tags[0].probability.ln()).sum();
+            (sums.log_partition() - log_partition + tags).min(0.0)
+        };
+        let spans = self.written(cells, &brackets, &nodes, tags);
+        let mut all = Vec::new();
+        if marginals {
+            for (cell, (start, end)) in spans_in_order(cells).enumerate() {
+                for &(label, probability) in &nodes[cell] {
+                    all.push(Span { label, start, end, probability });
+                }
+            }
+            all.extend(tags.iter().flatten());
+        }
+        Ok(Analysis {
+            status: Status::Parsed,
+            log_probability: if self.independent { f64::NEG_INFINITY } else { 0.0 },
+            trees: vec![WrittenTree { spans, log_probability }],
+            marginals: all,
+            times: Times::default(),
+        })
+    }
+
+    /// The analysis of a sentence from those of its parts.
+    fn joined(&self, mut parts: Vec<Analysis>) -> Analysis {
+        if parts.len() == 1 {
+            return parts.remove(0);
+        }
+        let (mut spans, mut marginals) = (Vec::new(), Vec::new());
+        let mut first = 0;
+        for part in parts {
+            let shift =
+                |span: Span| Span { start: span.start + first, end: span.end + first, ..span };
+            let own = part.trees.into_iter().next().map_or(Vec::new(), |tree| tree.spans);
+            let words = own.iter().map(|span| span.end).max().unwrap_or(0);
+            spans.extend(own.into_iter().skip(self.root.len()).map(shift));
+            marginals.extend(part.marginals.into_iter().map(shift));
+            first += words;
+        }
+        let root = self.root.first().copied().or_else(|| self.any_root());
+        if let Some(label) = root {
+            spans.insert(0, Span { label, start: 0, end: first, probability: 0.0 });
+        }
+        Analysis {
+            status: Status::Split,
+            log_probability: f64::NEG_INFINITY,
+            trees: vec![WrittenTree { spans, log_probability: f64::NEG_INFINITY }],
+            marginals,
+            times: Times::default(),
+        }
+    }
+
+    /// The label of a node over some whole sentence.
+    fn any_root(&self) -> Option<u32> {
+        let labels = (0..self.chains.len()).filter(|&label| self.places.whole[label]);
+        labels.filter_map(|label| self.chains[label].first().copied()).next()
+    }
+}

@@ -1,0 +1,109 @@
+//! Scores of the labels of all spans of a sentence.
+//!
+//! A span is the difference of its two borders (Stern et al. 2017). The first layer of the classifier
+//! is linear, so it is applied to borders and not to spans: the hidden layer of a span is the
+//! difference of two projections.
+
+use super::encoder::Network;
+use super::matrix::{Into, Matrix, add_column_sums, fill_rows, multiply};
+use super::random::Random;
+use crate::chart::Cells;
+
+/// The hidden layers and the scores of all spans of a sentence, in the order of [`Cells`].
+#[derive(Debug)]
+pub struct SpanScores {
+    cells: Cells,
+    hidden: Vec<f32>,
+    /// A row of scores for each span.
+    pub scores: Vec<f32>,
+    /// The inverse of the probability that a unit is kept in dropout.
+    kept: f32,
+}
+
+impl SpanScores {
+    /// Score the spans of a sentence, given the projections of its borders. In training, units of
+    /// the hidden layer are set to zero with a probability.
+    pub fn new(
+        network: &Network,
+        values: &[f32],
+        projections: &[f32],
+        dropout: Option<(f32, &mut Random)>,
+    ) -> Self {
+        let (shape, layout) = (&network.shape, &network.layout);
+        let size = shape.span_hidden;
+        let cells = Cells::new(projections.len() / size - 1);
+        let bias = &values[layout.border_bias.clone()];
+        let mut hidden = Vec::with_capacity(cells.count() * size);
+        for start in 0..cells.words() {
+            let from = &projections[start * size..][..size];
+            for end in start + 1..=cells.words() {
+                let to = &projections[end * size..][..size];
+                let pairs = to.iter().zip(from).zip(bias);
+                hidden.extend(pairs.map(|((to, from), bias)| (to - from + bias).max(0.0)));
+            }
+        }
+        let mut kept = 1.0;
+        if let Some((rate, random)) = dropout {
+            kept = 1.0 / (1.0 - rate);
+            let mut mask = vec![1.0; size];
+            for row in hidden.chunks_exact_mut(size) {
+                random.mask(&mut mask, rate);
+                row.iter_mut().zip(&mask).for_each(|(value, kept)| *value *= kept);
+            }
+        }
+        let mut scores = vec![0.0; cells.count() * shape.labels];
+        fill_rows(&mut scores, &values[layout.label_bias.clone()]);
+        multiply(
+            Matrix::new(&hidden, size),
+            Matrix::new(&values[layout.labels.clone()], shape.labels),
+            &mut scores,
+            Into::Add,
+        );
+        Self { cells, hidden, scores, kept }
+    }
+
+    /// Add the gradients of the classifier and of the projections of borders, given those of the
+    /// scores.
+    pub fn backward(
+        &self,
+        network: &Network,
+        values: &[f32],
+        score_gradients: &[f32],
+        gradients: &mut [f32],
+        projection_gradients: &mut [f32],
+    ) {
+        let (shape, layout) = (&network.shape, &network.layout);
+        let size = shape.span_hidden;
+        add_column_sums(score_gradients, &mut gradients[layout.label_bias.clone()]);
+        let score_gradients = Matrix::new(score_gradients, shape.labels);
+        multiply(
+            Matrix::new(&self.hidden, size).transposed(),
+            score_gradients,
+            &mut gradients[layout.labels.clone()],
+            Into::Add,
+        );
+        let mut hidden_gradients = vec![0.0; self.hidden.len()];
+        multiply(
+            score_gradients,
+            Matrix::new(&values[layout.labels.clone()], shape.labels).transposed(),
+            &mut hidden_gradients,
+            Into::Set,
+        );
+        // What is zero was negative or dropped.
+        for (gradient, value) in hidden_gradients.iter_mut().zip(&self.hidden) {
+            *gradient = if *value > 0.0 { *gradient * self.kept } else { 0.0 };
+        }
+        add_column_sums(&hidden_gradients, &mut gradients[layout.border_bias.clone()]);
+        let mut rows = hidden_gradients.chunks_exact(size);
+        for start in 0..self.cells.words() {
+            let (before, after) = projection_gradients.split_at_mut((start + 1) * size);
+            let from = &mut before[start * size..];
+            for (to, row) in after.chunks_exact_mut(size).zip(&mut rows) {
+                for ((to, from), gradient) in to.iter_mut().zip(from.iter_mut()).zip(row) {
+                    *to += gradient;
+                    *from -= gradient;
+                }
+            }
+        }
+    }
+}
