@@ -10,6 +10,7 @@ TOOLS := $(VENV)/.tools
 INSTALLED := $(VENV)/.installed
 DEVELOPER_TOOLS := $(VENV)/.developer_tools
 RELEASE_TOOLS := $(VENV)/.release_tools
+DEMO_INSTALLED := $(VENV)/.demo_installed
 # Python files are used in place, so only what goes into the compiled module calls for a new build.
 SOURCES := pyproject.toml rust/Cargo.toml rust/Cargo.lock $(shell find rust/src -name '*.rs')
 
@@ -54,9 +55,16 @@ $(TOOLS): pyproject.toml rust/Cargo.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check 'maturin>=1.9,<2'
 	@touch $@
 
+DEVELOP := PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_COMPILE=1 \
+	VIRTUAL_ENV=$(abspath $(VENV)) $(BIN)/maturin develop --locked --quiet --extras text,serve
+
 $(INSTALLED): $(SOURCES) $(TOOLS)
-	PIP_QUIET=1 PIP_DISABLE_PIP_VERSION_CHECK=1 PIP_NO_COMPILE=1 VIRTUAL_ENV=$(abspath $(VENV)) \
-		$(BIN)/maturin develop --release --locked --quiet --extras text,serve
+	$(DEVELOP) --release
+	@touch $@
+
+# A build that takes less time, if there is no other one.
+$(DEMO_INSTALLED): $(SOURCES) $(TOOLS)
+	$(DEVELOP) --profile demo
 	@touch $@
 
 # What tests, linters and the documentation need, and `make demo` does not. Files are compiled when
@@ -73,7 +81,7 @@ $(DEVELOPER_TOOLS): $(INSTALLED) pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile -r $@.txt
 	@touch $@
 
-demo: $(INSTALLED)
+demo: $(if $(wildcard $(INSTALLED)),$(INSTALLED),$(DEMO_INSTALLED))
 	$(BIN)/python -m lpcfg.cli.demo --output demo
 
 # The checks of the crate need no installed package, so they run beside the build of the package.
@@ -112,6 +120,7 @@ soak: $(INSTALLED)
 bench: $(INSTALLED)
 	$(CARGO) bench $(MANIFEST) --locked
 	$(BIN)/python benches/treebank.py
+	$(BIN)/python benches/performance.py
 
 docs: $(DEVELOPER_TOOLS)
 	$(BIN)/mkdocs build --quiet

@@ -7,8 +7,7 @@ repository: .venv/bin/python benches/crf.py
 """
 
 import time
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 import numpy as np
 from development import gold, no_options, print_row, score, training
@@ -25,28 +24,7 @@ from lpcfg import (
     decode_spans,
     evaluate,
 )
-
-Span = tuple[int, int, str]
-
-
-def spans_of(tree: Tree) -> Counter[Span]:
-    """The labelled spans of a tree, without its root and its tags."""
-    found: Counter[Span] = Counter()
-    place = 0
-
-    def visit(node: Tree) -> None:
-        nonlocal place
-        start = place
-        if node.word is not None:
-            place += 1
-            return
-        for child in node.children:
-            visit(child)
-        found[start, place, node.label] += 1
-
-    for child in tree.children:
-        visit(child)
-    return found
+from lpcfg.evaluation.span_labels import evaluate_span_labels
 
 
 def likely_labels(parse: Parse) -> dict[tuple[int, int], list[tuple[float, str]]]:
@@ -58,35 +36,13 @@ def likely_labels(parse: Parse) -> dict[tuple[int, int], list[tuple[float, str]]
     return labels
 
 
-def crosses(spans: Iterable[tuple[int, int]]) -> bool:
-    """Whether two spans overlap and neither holds the other."""
-    listed = sorted(spans)
-    return any(a < c < b < d for a, b in listed for c, d in listed)
-
-
 def before_decoding(parses: list[Parse], trees: list[Tree]) -> Iterator[str]:
-    """Precision, recall, F1, exact matches and well-formed sentences of labels one by one."""
-    roots = {tree.label for tree in trees}
-    right = found = expected = exact = formed = 0
-    for parse, tree in zip(parses, trees, strict=True):
-        labels = likely_labels(parse)
-        own = Counter(
-            (start, end, label)
-            for (start, end), listed in labels.items()
-            for _, label in listed
-            if label not in roots
-        )
-        true = spans_of(tree)
-        right += (own & true).total()
-        found += own.total()
-        expected += true.total()
-        exact += own == true
-        formed += not crosses(labels)
-    yield f"{200 * right / (found + expected):.2f}"
-    yield f"{100 * right / found:.2f}"
-    yield f"{100 * right / expected:.2f}"
-    yield f"{100 * exact / len(trees):.2f}"
-    yield f"{100 * formed / len(trees):.2f}"
+    """F1, precision, recall, exact matches and well-formed sentences of labels one by one."""
+    scores = evaluate_span_labels(trees, [parse.marginals for parse in parses])
+    figures = (scores.f1, scores.precision, scores.recall)
+    yield from (f"{figure:.2f}" for figure in figures)
+    yield f"{scores.exact_match:.2f}"
+    yield f"{scores.well_formedness:.2f}"
 
 
 def decoded(parse: Parse, words: list[str], method: str) -> Tree:

@@ -7,6 +7,7 @@ import re
 
 from latex2mathml.converter import convert
 
+_STYLE = ' style="margin: 0.8em 0"'
 _DISPLAYED = re.compile(r"\$\$(.+?)\$\$", re.DOTALL)
 _INLINE = re.compile(r"(?<![\\$`\w])\$([^$`\n]+(?:\n[^$`\n]+)?)\$(?![\w$])")
 #: Fenced blocks and code, in which dollar signs stay.
@@ -23,7 +24,7 @@ def on_page_markdown(markdown: str, **_: object) -> str:
 
 
 def _formulas(text: str) -> str:
-    text = _DISPLAYED.sub(lambda found: f"<div>{_mathml(found[1], 'block')}</div>", text)
+    text = _DISPLAYED.sub(lambda found: f"<div{_STYLE}>{_mathml(found[1], 'block')}</div>", text)
     # Within a span, because Markdown takes a line that begins with <math> for a block.
     return _INLINE.sub(lambda found: f"<span>{_mathml(found[1], 'inline')}</span>", text)
 

@@ -120,3 +120,13 @@ def test_score_says_what_it_needs(run):
 
 
 # show
+
+
+def test_labels_of_spans_are_scored_before_a_tree_is_searched_for(run):
+    code, out, _ = run("eval", "model.lpcfg", "gold.mrg", "--span-labels", "-q")
+    assert code == 0
+    line = next(line for line in out.splitlines() if line.startswith("spans with a likely label"))
+    assert "well-formed" in line
+    assert "tree match" in line
+    code, out, _ = run("eval", "model.lpcfg", "gold.mrg", "--span-labels", "--json", "-q")
+    assert 50 < json.loads(out)["span_labels"]["f1"] <= 100

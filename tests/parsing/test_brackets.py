@@ -28,4 +28,7 @@ def test_parsers_write_the_trees_that_they_find():
         expected = [str(tree) for tree in one.parse_many(words=SENTENCES)]
         assert list(one.parse_to_brackets(words=SENTENCES)) == expected
         assert list(one.parse_to_brackets(words=iter(SENTENCES), batch_size=1)) == expected
+        parses = one.analyze_many(words=SENTENCES)
+        with_statuses = [(str(parse.tree), parse.status) for parse in parses]
+        assert list(one.analyze_to_brackets(words=SENTENCES)) == with_statuses
     assert list(parser.parse_to_brackets([["NP", "VP"]])) == ["(S (NP NP) (VP VP))"]

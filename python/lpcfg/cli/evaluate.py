@@ -25,6 +25,7 @@ from lpcfg.cli._common import (
 )
 from lpcfg.errors import TreebankError
 from lpcfg.evaluation.parser_scores import INPUTS, evaluate_parser
+from lpcfg.evaluation.span_labels import evaluate_span_labels
 from lpcfg.io.replacing import write_text
 from lpcfg.parsing.parse import Parse
 from lpcfg.profiling import phase
@@ -51,6 +52,12 @@ def add(commands: Commands) -> None:
     parser.add_argument("--limit", type=count, metavar="N", help="only the first N trees")
     parser.add_argument("--by-length", action="store_true", help="scores by sentence length too")
     parser.add_argument("--by-label", action="store_true", help="scores by label too")
+    parser.add_argument(
+        "--span-labels",
+        action="store_true",
+        help="scores of the likely labels of spans before a tree is searched for, too: precision, "
+        "recall, F1, exact matches, well-formed sentences, tree matches; parses twice",
+    )
     parser.add_argument("--json", action="store_true", help="everything as one JSON object")
     parser.add_argument("-o", "--output", metavar="FILE", help="write the parser's trees here")
     add_profile(parser)
@@ -79,10 +86,20 @@ def _evaluate(options: argparse.Namespace) -> None:
     result = evaluate_parser(parser, gold, input=options.input, progress=watched)
     if options.output:
         write_text(options.output, "".join(f"{tree}\n" for tree in result.trees))
+    span_labels = None
+    if options.span_labels:
+        parses = parser.analyze_many(words=(tree.words() for tree in gold), marginals=True)
+        tables = [parse.marginals for parse in watched(parses) if parse.marginals is not None]
+        span_labels = evaluate_span_labels(gold, tables)
     if options.json:
-        print(json.dumps(result.to_dict(), ensure_ascii=False))
+        record = result.to_dict()
+        if span_labels is not None:
+            record["span_labels"] = span_labels.to_dict()
+        print(json.dumps(record, ensure_ascii=False))
         return
     print(result)
+    if span_labels is not None:
+        print(span_labels)
     if options.by_length:
         print(f"\n{result.scores.by_length}")
     if options.by_label:

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from typing import Any, BinaryIO, cast
 
 from lpcfg.corpus._files import zstandard_module
+from lpcfg.corpus._lines import BracketedTree
 from lpcfg.errors import InputError
 from lpcfg.parsing.parse import Parse
 from lpcfg.parsing.records import parse_record
@@ -30,7 +31,7 @@ class PartWriter(ABC):
     """Collects the parses of a part."""
 
     @abstractmethod
-    def add(self, line: int, parse: Parse | None) -> None:
+    def add(self, line: int, parse: Parse | BracketedTree | None) -> None:
         """Add the parse of a line; None for a blank line or one that could not be parsed."""
 
     @abstractmethod
@@ -46,8 +47,10 @@ class _LineWriter(PartWriter):
         self._buffer = io.BytesIO()
         self._stream = _compressed(self._buffer, compression)
 
-    def add(self, line: int, parse: Parse | None) -> None:
-        if self._json:
+    def add(self, line: int, parse: Parse | BracketedTree | None) -> None:
+        if isinstance(parse, BracketedTree):
+            text = parse.text
+        elif self._json:
             record = None if parse is None else parse_record(parse)
             text = json.dumps(record, ensure_ascii=False)
         else:
@@ -82,9 +85,10 @@ class _SpanWriter(PartWriter):
         self._compression = compression
         self._columns: dict[str, list[Any]] = {name: [] for name in _SPAN_COLUMNS}
 
-    def add(self, line: int, parse: Parse | None) -> None:
+    def add(self, line: int, parse: Parse | BracketedTree | None) -> None:
         if parse is None:
             return
+        assert isinstance(parse, Parse)
         columns, words = self._columns, parse.tree.words()
         spans = parse.spans
         columns["line"] += [line] * len(spans)

@@ -5,13 +5,25 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple, TypeAlias
 
 from lpcfg.errors import InputError
 from lpcfg.parsing.base import BATCH, BaseParser, Tags
 from lpcfg.parsing.parse import Parse
 from lpcfg.sequence.tagger import Tagger
 
-__all__ = ["LineParser"]
+__all__ = ["BracketedTree", "LineParser"]
+
+
+class BracketedTree(NamedTuple):
+    """The best tree of a line as text, without the rest of its parse."""
+
+    text: str
+    status: str
+    words: int
+
+
+Parsed: TypeAlias = Parse | BracketedTree
 
 
 @dataclass(frozen=True)
@@ -22,14 +34,16 @@ class LineParser:
     ``tagger``: a tagger whose sure tags are fixed, or None.
     ``tags``: whether lines have tags, not words.
     ``candidates``: the largest number of trees of a sentence.
+    ``brackets``: whether to give best trees as text, which takes less time than parses.
     """
 
     parser: BaseParser
     tagger: Tagger | None = None
     tags: bool = False
     candidates: int = 1
+    brackets: bool = False
 
-    def parse(self, lines: Iterable[bytes]) -> Iterator[Parse | InputError | None]:
+    def parse(self, lines: Iterable[bytes]) -> Iterator[Parsed | InputError | None]:
         r"""The parse of each line, None for a blank one, or the reason why it has none.
 
         >>> from lpcfg import Grammar, Parser
@@ -58,7 +72,7 @@ class LineParser:
             return error
         return tokens
 
-    def _batch(self, lines: list[list[str] | InputError]) -> Iterator[Parse | InputError | None]:
+    def _batch(self, lines: list[list[str] | InputError]) -> Iterator[Parsed | InputError | None]:
         sentences = [line for line in lines if isinstance(line, list) and line]
         parses = iter(self._parses(sentences))
         for line in lines:
@@ -67,7 +81,7 @@ class LineParser:
             else:
                 yield line
 
-    def _parses(self, sentences: list[list[str]]) -> list[Parse | InputError]:
+    def _parses(self, sentences: list[list[str]]) -> list[Parsed | InputError]:
         if not sentences:
             return []
         try:
@@ -78,15 +92,20 @@ class LineParser:
             # One of the sentences cannot be parsed; the others can.
             return [parse for sentence in sentences for parse in self._parses([sentence])]
 
-    def _analyze(self, sentences: list[list[str]]) -> Iterator[Parse]:
-        if self.tags:
-            return self.parser.analyze_many(sentences, candidates=self.candidates)
-        tags: Iterable[Tags] | None = None
-        if self.tagger is not None:
+    def _analyze(self, sentences: list[list[str]]) -> Iterator[Parsed]:
+        tags: Iterable[Tags] | None = sentences if self.tags else None
+        words = None if self.tags else sentences
+        if self.tagger is not None and not self.tags:
             known = self.parser.tags
             # Tags that the grammar does not have would be errors.
             tags = (
                 [tag if tag in known else None for tag in sentence]
                 for sentence in self.tagger.sure_tags(sentences)
             )
-        return self.parser.analyze_many(tags, words=sentences, candidates=self.candidates)
+        if self.brackets:
+            found = self.parser.analyze_to_brackets(tags, words=words)
+            return (
+                BracketedTree(text, status, len(sentence))
+                for (text, status), sentence in zip(found, sentences, strict=True)
+            )
+        return self.parser.analyze_many(tags, words=words, candidates=self.candidates)

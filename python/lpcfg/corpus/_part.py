@@ -9,7 +9,7 @@ from collections import Counter
 from typing import Any, NamedTuple
 
 from lpcfg.corpus._formats import part_writer
-from lpcfg.corpus._lines import LineParser
+from lpcfg.corpus._lines import BracketedTree, LineParser
 from lpcfg.corpus._model_files import ModelFiles
 from lpcfg.corpus._plan import PartText
 from lpcfg.errors import InputError
@@ -47,7 +47,8 @@ class ParserFiles(NamedTuple):
         """A parser of parts with models that have been loaded."""
         if tagger is not None:
             tagger.n_jobs = n_jobs
-        return PartParser(LineParser(parser, tagger, self.tags, self.candidates), self)
+        brackets = self.form == "trees"
+        return PartParser(LineParser(parser, tagger, self.tags, self.candidates, brackets), self)
 
     def shared(self) -> Shared[PartParser]:
         """The same for workers."""
@@ -105,7 +106,9 @@ def parse_part(parser: PartParser, job: PartText) -> FinishedPart:
             counts["blank"] += 1
         else:
             counts["sentences"] += 1
-            counts["words"] += len(parse.tree.words())
+            counts["words"] += (
+                parse.words if isinstance(parse, BracketedTree) else len(parse.tree.words())
+            )
             statuses[parse.status] += 1
     data = writer.finish()
     record = {

@@ -139,7 +139,7 @@ def _hierarchy(
             file = _trees_file(folder, name)
             trees = [Tree.from_string(line) for line in file.read_text("utf-8").splitlines()]
             if len(trees) != len(gold):
-                raise InputError(f"{file}: these are not the trees of {len(gold)} sentences")
+                raise InputError(f"these are not the trees of {len(gold)} sentences", path=file)
             chosen.append(trees)
         candidates = list(zip(*chosen, strict=True))
         return {

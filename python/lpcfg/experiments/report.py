@@ -108,7 +108,10 @@ def draw_rows(
             panel, line = (row[by], column) if together else (column, row[by])
             points = panels.setdefault(panel, {}).setdefault(line, [])
             points.append((row[across], row[column]))
-    figure = Figure(figsize=(4.5 * len(panels) + 1.8, 3.6), layout="constrained")
+    # The legend stands beside the panels.
+    longest = max((len(label) for lines in panels.values() for label in lines), default=0)
+    legend = max(1.8, 0.7 + 0.09 * longest)
+    figure = Figure(figsize=(4.5 * len(panels) + legend, 3.6), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for axis, (title, lines) in zip(axes, panels.items(), strict=True):
         for label, points in lines.items():

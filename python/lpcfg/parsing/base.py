@@ -185,7 +185,27 @@ class BaseParser(ABC):
         >>> list(Parser(grammar).parse_to_brackets(words=[["it", "rained"]]))
         ['(S (NP it) (VP rained))']
         """
-        return map(str, self.parse_many(tags, words=words, batch_size=batch_size))
+        parses = self.analyze_to_brackets(tags, words=words, batch_size=batch_size)
+        return (text for text, _ in parses)
+
+    def analyze_to_brackets(
+        self,
+        tags: Iterable[Tags] | None = None,
+        *,
+        words: Iterable[Sequence[str]] | None = None,
+        batch_size: int = BATCH,
+    ) -> Iterator[tuple[str, str]]:
+        r"""As :meth:`parse_to_brackets`, each tree with the status of its parse.
+
+        ``tags``, ``words`` and ``batch_size`` are as for :meth:`analyze_many`.
+
+        >>> from lpcfg import Parser
+        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+        >>> list(Parser(grammar).analyze_to_brackets(words=[["it", "rained"]]))
+        [('(S (NP it) (VP rained))', 'parsed')]
+        """
+        parses = self.analyze_many(tags, words=words, batch_size=batch_size)
+        return ((str(parse.tree), parse.status) for parse in parses)
 
     def parse(self, tags: Tags | None = None, *, words: Sequence[str] | None = None) -> Tree:
         r"""The best tree of a sentence given by its tags, its words, or both.

@@ -245,39 +245,44 @@ class Parser(BaseParser):
             for parse in self._parses(batch, candidates, marginals=marginals)
         )
 
-    def parse_to_brackets(
+    def analyze_to_brackets(
         self,
         tags: Iterable[Tags] | None = None,
         *,
         words: Iterable[Sequence[str]] | None = None,
         batch_size: int = BATCH,
-    ) -> Iterator[str]:
-        r"""The best trees of many sentences as text, without building the trees.
+    ) -> Iterator[tuple[str, str]]:
+        r"""The best trees of many sentences as text, with their statuses, without building trees.
+
+        ``tags``, ``words`` and ``batch_size`` are as for :meth:`analyze_many`.
 
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
-        >>> list(Parser(grammar).parse_to_brackets([["NP", "VP"]]))
-        ['(S (NP NP) (VP VP))']
+        >>> list(Parser(grammar).analyze_to_brackets([["NP", "VP"]]))
+        [('(S (NP NP) (VP VP))', 'parsed')]
         """
         check_positive("batch_size", batch_size)
         sentences = check_sentences(tags, words, self.grammar.tag_ids)
         labels = [escape(label) for label, _ in self.grammar.node_labels]
         return (
-            text
+            found
             for batch in batches(sentences, batch_size)
-            for text in self._brackets(batch, labels)
+            for found in self._brackets(batch, labels)
         )
 
-    def _brackets(self, sentences: list[Sentence], labels: Sequence[str]) -> Iterator[str]:
+    def _brackets(
+        self, sentences: list[Sentence], labels: Sequence[str]
+    ) -> Iterator[tuple[str, str]]:
         """The best trees of a batch in brackets, from the columns of the core."""
         columns = self._analyze(sentences, 1, marginals=False)
         names = [labels[label] for label in columns["span_labels"].tolist()]
         starts, ends = columns["span_starts"].tolist(), columns["span_ends"].tolist()
-        for sentence, (first, last) in zip(
-            sentences, pairwise(columns["span_offsets"].tolist()), strict=True
+        offsets, statuses = columns["span_offsets"].tolist(), columns["statuses"].tolist()
+        for sentence, (first, last), status in zip(
+            sentences, pairwise(offsets), statuses, strict=True
         ):
-            tokens = sentence.tokens
             tree = slice(first, last)
-            yield brackets_from_spans(names[tree], starts[tree], ends[tree], tokens)
+            text = brackets_from_spans(names[tree], starts[tree], ends[tree], sentence.tokens)
+            yield text, STATUSES[status]
 
     def _parses(
         self, sentences: list[Sentence], candidates: int, *, marginals: bool
