@@ -318,6 +318,8 @@ def test_the_command_runs_tabulates_and_resumes(run, tmp_path):
         ("noise", "--noise salt", "not ['salt']"),
         ("noise", "--models 0", "models must be an integer from 1"),
         ("noise", "--folds 2", "--folds does nothing without --rerank"),
+        ("size", "--estimators spectral:rigde=1", "spectral has no parameter 'rigde'"),
+        ("size", "--estimators spectral:ridge=x", "expected a number from 0, not 'x'"),
         ("size", "--rerank", "--rerank does nothing in the experiment size"),
         ("size", "--models 3", "--models does nothing in the experiment size"),
         ("estimators", "--numbers 3", "--numbers does nothing in the experiment estimators"),

@@ -140,6 +140,8 @@ def _run(options: argparse.Namespace) -> None:
                 f"there is no {name!r}; choose from {', '.join(ESTIMATORS)}",
                 argument="--estimators",
             )
+        # Unknown parameters and values are errors too.
+        parse_estimator(name)
     for option, experiments in _EXPERIMENTS_OF_OPTION.items():
         value = getattr(options, option)
         given = value is not None and value is not False and (option, value) != ("runs", 1)
