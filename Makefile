@@ -120,6 +120,7 @@ soak: $(INSTALLED)
 bench: $(INSTALLED)
 	$(CARGO) bench $(MANIFEST) --locked
 	$(BIN)/python benches/treebank.py
+	$(BIN)/python benches/performance.py
 
 docs: $(DEVELOPER_TOOLS)
 	$(BIN)/mkdocs build --quiet

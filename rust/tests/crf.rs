@@ -18,6 +18,7 @@ use lpcfg_core::grammar::{SymbolId, Token};
 use lpcfg_core::parser::{
     Combine, Decoder, GoldTree, Options, Parser, Sentence, Workspace, crf_examples,
 };
+use lpcfg_core::span_filter::{LOSSES, SpanFilter, Weights as FilterWeights};
 use proptest::prelude::*;
 use support::{Case, Derived, anchored_rules, case, close, rule_posteriors};
 
@@ -292,6 +293,35 @@ proptest! {
     }
 
     #[test]
+    fn the_gold_tree_is_kept_where_a_filter_closes_all_other_spans(
+        weighed in weighed(Loss::Crf),
+        chosen in 0usize..50,
+    ) {
+        let trees = weighed.trees();
+        prop_assume!(!trees.is_empty());
+        let tree = &trees[chosen % trees.len()];
+        let (gold, nodes) = (&tree.nodes, nodes(tree));
+        let words = weighed.case.emissions.len();
+        // All bracketings are alike to it, and it closes every span that is not in all of them.
+        let weights = FilterWeights::zeros(4, 4);
+        let filter = SpanFilter::new(vec![0; words], vec![0; words], weights, vec![1.0; LOSSES]);
+        let parser = weighed.parser().with_span_filter(Arc::new(filter.unwrap())).unwrap();
+        let options = Options { span_recall: 0.9, ..options(Decoder::MaxF1) };
+        let (mut workspace, cancel) = (Workspace::default(), Cancel::new());
+        let found = parser
+            .gold_constrained(&weighed.tokens(), &nodes, options, &mut workspace, &cancel)
+            .unwrap()
+            .unwrap();
+        let length = weighed.case.sentence.len();
+        let items = items(&found.chart);
+        prop_assert!(gold.iter().all(|node| items.contains_key(node)));
+        for &(_, start, end) in items.keys() {
+            let is_gold = gold.iter().any(|node| (node.1, node.2) == (start, end));
+            prop_assert!(is_gold || end - start == 1 || end - start == length);
+        }
+    }
+
+    #[test]
     fn learning_makes_a_tree_likelier_on_any_number_of_threads(
         weighed in prop_oneof![weighed(Loss::Crf), weighed(Loss::Independent)],
     ) {
@@ -300,15 +330,10 @@ proptest! {
         let learn = |threads: usize| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| {
-                let nodes = trees[0].nodes.iter().map(|&(symbol, start, end)| Node {
-                    symbol: SymbolId(symbol),
-                    start: start as u32,
-                    end: end as u32,
-                });
                 let tree = GoldTree {
                     tokens: weighed.tokens(),
                     sentence: weighed.attributes(),
-                    nodes: nodes.collect(),
+                    nodes: nodes(&trees[0]),
                     weight: 1.0,
                 };
                 let cancel = Cancel::new();
@@ -317,7 +342,7 @@ proptest! {
                 let trees = vec![tree.clone(), tree];
                 let options = options(Decoder::MaxF1);
                 let model = &weighed.model;
-                let added = crf_examples(model, &grammar, trees, options, &cancel).unwrap();
+                let added = crf_examples(model, &grammar, None, trees, options, &cancel).unwrap();
                 assert_eq!(added.too_large, 0);
                 trainer.add(added.examples);
                 let steps = Steps {

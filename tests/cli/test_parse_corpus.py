@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 
 from lpcfg import embedded_trees, parse_corpus, save
+from lpcfg.cli.main import main
+from lpcfg.corpus.parse_corpus import PART_LINES
 from support.commands import refused
 from support.corpora import check_manifest, contents, write_corpus
 from support.grammars import embedded_grammar
@@ -96,3 +98,9 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, monkeypatch):
     # What had been finished was not done again.
     assert {path: path.stat().st_mtime_ns for path in records} == records
     check_manifest(tmp_path / "killed")
+
+
+def test_help_has_the_default_number_of_lines(capsys):
+    with pytest.raises(SystemExit):
+        main(["parse", "--help"])
+    assert f"(default: {PART_LINES})" in " ".join(capsys.readouterr().out.split())

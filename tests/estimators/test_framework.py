@@ -57,6 +57,7 @@ OTHER = {
     "head_rules": HeadRules(default="right"),
     "smoothing": lpcfg.Smoothing(words=1.0),
     "loss": "independent",
+    "epochs": 3,
     "prune": None,
     "states": (3, 2),
     "start": PCFGEstimator().fit(TRAIN).grammar_,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from lpcfg.cli._common import count, given, progress, report
-from lpcfg.corpus.parse_corpus import PART_LINES, parse_corpus
-from lpcfg.corpus.report import CorpusReport
 from lpcfg.errors import InputError
+
+if TYPE_CHECKING:
+    from lpcfg.corpus.report import CorpusReport
 
 __all__ = ["add_corpus", "add_scheduler", "check_no_corpus", "run_corpus", "scheduler"]
 
@@ -57,7 +59,7 @@ def add_corpus(parser: argparse.ArgumentParser, form: argparse._MutuallyExclusiv
         "--part-lines",
         type=count,
         metavar="N",
-        help=f"the number of lines that are written and recorded at once (default: {PART_LINES})",
+        help="the number of lines that are written and recorded at once (default: 10000)",
     )
     group.add_argument(
         "--shard", type=_shard, metavar="I/N", help="parse the I-th of N equal shares, from 1/N on"
@@ -151,6 +153,9 @@ def _processes(number: int | None) -> Iterator[None]:
 
 def run_corpus(options: argparse.Namespace) -> None:
     """Parse the corpus of ``--corpus``, and report what was found."""
+    # Imported here: most calls of `lpcfg parse` have no corpus and would wait for its modules.
+    from lpcfg.corpus.parse_corpus import parse_corpus
+
     if not options.output:
         raise InputError("name a folder for the parsed corpus with -o", argument="--corpus")
     used_options = {

@@ -8,10 +8,12 @@ module of a command, and NumPy with it, is imported when that command is called.
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import NamedTuple, NoReturn
 
 from lpcfg.cli._messages import error_message, option_names
@@ -22,6 +24,9 @@ __all__ = ["TASKS", "Command", "main"]
 
 #: The exit code that a shell expects from a program that was stopped by Ctrl-C.
 INTERRUPTED = 130
+
+#: The number of new objects after which Python looks for cycles of objects.
+_OBJECTS_UNTIL_COLLECTION = 100_000
 
 
 class Command(NamedTuple):
@@ -105,8 +110,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser: argparse.ArgumentParser | None = None
     try:
         try:
-            options, parser = _parse_arguments(arguments)
-            options.run(options)
+            with _rare_garbage_collection():
+                options, parser = _parse_arguments(arguments)
+                options.run(options)
         finally:
             # Also after --help and --version, which exit.
             sys.stdout.flush()
@@ -120,6 +126,17 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (LpcfgError, OSError) as error:
         return _failed(error_message(error, {} if parser is None else option_names(parser)))
     return 0
+
+
+@contextmanager
+def _rare_garbage_collection() -> Iterator[None]:
+    """Look for cycles of objects less often: trees are many small objects without cycles."""
+    before = gc.get_threshold()
+    gc.set_threshold(_OBJECTS_UNTIL_COLLECTION, *before[1:])
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _failed(message: str, code: int = 1) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from lpcfg.cli._answers import Answers, add_output_format
 from lpcfg.cli._common import (
@@ -27,12 +27,13 @@ from lpcfg.cli._conllu import add_input_format, is_conllu, read_conllu_groups
 from lpcfg.cli._corpus import add_corpus, check_no_corpus, run_corpus
 from lpcfg.cli._raw_text import add_raw, parse_raw, untokenised_word
 from lpcfg.cli._sentences import Line, count_lines, is_stream, read_line_groups
-from lpcfg.cli.tag import load_tagger
 from lpcfg.datasets.embedded import embedded_models
 from lpcfg.errors import InputError, NotAModelError
 from lpcfg.io.replacing import replacing
 from lpcfg.parsing.base import BaseParser, Tags
-from lpcfg.sequence.tagger import Tagger
+
+if TYPE_CHECKING:
+    from lpcfg.sequence.tagger import Tagger
 
 __all__ = ["add"]
 
@@ -124,7 +125,7 @@ def _parse(options: argparse.Namespace) -> None:
         inputs = [*options.input, *filter(None, [options.model, options.tagger])]
         check_target(Path(options.output), inputs)
     parser = _load_model(options)
-    tagger = load_tagger(options.tagger, options.jobs) if options.tagger else None
+    tagger = _load_tagger(options) if options.tagger else None
     work = _Work(parser, tagger, options, conllu, Answers(options))
     with ExitStack() as stack:
         output: TextIO = sys.stdout
@@ -141,6 +142,13 @@ def _parse(options: argparse.Namespace) -> None:
             if answer is not None:
                 output.write(answer)
     work.report_problems()
+
+
+def _load_tagger(options: argparse.Namespace) -> Tagger:
+    # Imported here, because most calls need no tagger and would wait for its modules.
+    from lpcfg.cli.tag import load_tagger
+
+    return load_tagger(options.tagger, options.jobs)
 
 
 def _load_model(options: argparse.Namespace) -> BaseParser:

@@ -79,7 +79,7 @@ class Preset(NamedTuple):
 
 
 #: CPU seconds of training for each 1,000 words, measured on GUM (177,410 words).
-_SECONDS = {"spectral": 0.023, "split-merge": 0.13, "crf": 0.25}
+_SECONDS = {"spectral": 0.02, "split-merge": 0.055, "crf": 0.09}
 
 #: The presets by name. A member that is added or removed changes results in the documentation.
 PRESETS: Mapping[str, Preset] = MappingProxyType(

@@ -197,6 +197,8 @@ class BaseParser(ABC):
     ) -> Iterator[tuple[str, str]]:
         r"""As :meth:`parse_to_brackets`, each tree with the status of its parse.
 
+        ``tags``, ``words`` and ``batch_size`` are as for :meth:`analyze_many`.
+
         >>> from lpcfg import Parser
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
         >>> list(Parser(grammar).analyze_to_brackets(words=[["it", "rained"]]))

@@ -234,6 +234,11 @@ class Ensemble(BaseParser):
                     status=sentence.status(*ranked[0], proposed=trees[row] in sentence),
                     sentence_log_probability=sentence.sentence_log_probability,
                     conditional=sentence.conditional,
+                    probabilities=(
+                        coverages[row].probabilities
+                        if coverages[row].table is tables[row]
+                        else None
+                    ),
                 )
                 yield *batch[row], parse
 

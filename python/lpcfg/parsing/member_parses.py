@@ -156,9 +156,17 @@ class MemberParses:
 
     def candidates(self, best: Tree, coverage: Coverage, count: int) -> list[Candidate]:
         """The best tree, then the members' candidates in the order of their coverage."""
+        if count == 1:
+            # Without a dictionary, whose keys would be trees, which take long to hash.
+            found = (
+                log_probability - parse.sentence_log_probability
+                for parse in self.parses
+                if parse.sentence_log_probability is not None
+                for tree, log_probability in parse.candidates
+                if log_probability is not None and tree == best
+            )
+            return [(best, self.log_probability(next(found, None)))]
         posteriors = log_posteriors(self.parses)
-        trees = [best]
-        if count > 1:
-            others = (tree for tree in posteriors if tree != best)
-            trees += sorted(others, key=lambda tree: -coverage.gain(tree))[: count - 1]
+        others = (tree for tree in posteriors if tree != best)
+        trees = [best, *sorted(others, key=lambda tree: -coverage.gain(tree))[: count - 1]]
         return [(tree, self.log_probability(posteriors.get(tree))) for tree in trees]

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple, Self, TypeAlias
 
 from lpcfg import _html
-from lpcfg.parsing.marginals import MarginalTable, node_spans, span_probabilities
+from lpcfg.parsing.marginals import MarginalTable, NodeSpan, node_spans, span_probabilities
 from lpcfg.text.segmentation import TextSentence, Token
 from lpcfg.treebank.escaping import EMPTY, escape
 from lpcfg.treebank.tree import Tree
@@ -144,12 +144,14 @@ class Parse:
         sentence_log_probability: float | None,
         status: str = "parsed",
         conditional: bool = False,
+        probabilities: Mapping[NodeSpan, float] | None = None,
     ) -> Self:
         """A parse from its trees with their log-probabilities, best first, and its marginals.
 
         ``candidates``: the trees with their log-probabilities, the best one first; at least one.
         ``marginals``: the probabilities of all labelled spans. ``conditional``: whether
         probabilities are given the words, as those of a CRF (default False).
+        ``probabilities``: the marginals as a mapping, if there is one already.
 
         >>> from lpcfg.parsing.marginals import marginal_table
         >>> table = marginal_table([0], [1], ["UH"], [0.5], [True])
@@ -157,7 +159,8 @@ class Parse:
         Parse('(UH ha)', status='parsed', log_probability=-1)
         """
         tree, log_probability = candidates[0]
-        probabilities = span_probabilities(marginals)
+        if probabilities is None:
+            probabilities = span_probabilities(marginals)
         return cls(
             tree=tree,
             status=status,

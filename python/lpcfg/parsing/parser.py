@@ -254,6 +254,8 @@ class Parser(BaseParser):
     ) -> Iterator[tuple[str, str]]:
         r"""The best trees of many sentences as text, with their statuses, without building trees.
 
+        ``tags``, ``words`` and ``batch_size`` are as for :meth:`analyze_many`.
+
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
         >>> list(Parser(grammar).analyze_to_brackets([["NP", "VP"]]))
         [('(S (NP NP) (VP VP))', 'parsed')]

@@ -154,14 +154,13 @@ class Tree:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Tree):
             return NotImplemented
+        if self is other:
+            return True
         mine, theirs = [self], [other]
         while mine:
             one, two = mine.pop(), theirs.pop()
-            if (
-                one.label != two.label
-                or one.word != two.word
-                or len(one.children) != len(two.children)
-            ):
+            same = one.label == two.label and one.word == two.word
+            if not same or len(one.children) != len(two.children):
                 return False
             mine += one.children
             theirs += two.children

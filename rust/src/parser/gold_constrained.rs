@@ -14,6 +14,7 @@ use crate::chart::{Cells, Chart};
 use crate::crf::{CrfModel, Example, TokenAttributes};
 use crate::decode::Node;
 use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
+use crate::span_filter::SpanFilter;
 
 /// A sentence with its gold tree.
 #[derive(Debug, Clone)]
@@ -58,17 +59,20 @@ pub struct CrfExamples {
 }
 
 /// The gold-constrained charts of trees as training examples of a CRF, computed on the threads of
-/// the current rayon pool. The grammar must fit the model. Trees that the grammar cannot derive, or
-/// whose charts do not fit into memory, are left out.
+/// the current rayon pool. The grammar must fit the model, and the span filter, if there is one, the
+/// grammar. Trees that the grammar cannot derive, or whose charts do not fit into memory, are left
+/// out.
 pub fn crf_examples(
     model: &CrfModel,
     grammar: &Arc<Grammar>,
+    filter: Option<Arc<SpanFilter>>,
     trees: Vec<GoldTree>,
     options: Options,
     cancel: &Cancel,
 ) -> Result<CrfExamples, TrainingError> {
     model.check_grammar(grammar)?;
     let parser = Parser::new(Arc::clone(grammar))?;
+    let parser = filter.into_iter().try_fold(parser, Parser::with_span_filter)?;
     let outcomes: Result<Vec<Result<Example, LeftOut>>, Cancelled> = trees
         .into_par_iter()
         .map_init(Workspace::default, |workspace, tree: GoldTree| {
@@ -105,9 +109,15 @@ impl Parser {
             nodes.iter().map(|node| (cell(node), node.symbol)).collect();
         gold.sort_unstable();
         self.grammar().emissions().lookup_all(tokens, false, &mut workspace.words);
-        workspace.is_filtered = false;
+        let spans = self.span_threshold(tokens, options.span_recall, options.memory);
+        self.filter_spans(tokens, spans, workspace, cancel)?;
+        if workspace.is_filtered {
+            for node in nodes {
+                workspace.open.insert(node.start as usize, node.end as usize);
+            }
+        }
         workspace.coarse_is_filled = false;
-        let pruning = Pruning::unfiltered(options);
+        let pruning = Pruning { spans, ..Pruning::unfiltered(options) };
         match self.fill(options, pruning, Some(&gold), workspace, cancel)? {
             FillOutcome::Spanned { .. } => {}
             FillOutcome::NotSpanned { .. } => return Ok(Err(LeftOut::NotDerived)),

@@ -15,14 +15,14 @@ pub(super) struct Level {
     pub smoothed: bool,
 }
 
-/// The levels. A chart with all spans open takes ten times as long as one with few of them, and one
-/// with all tags of each word ten times as long again, so these come last.
+/// The levels. A chart with all spans open takes ten times as long as one with few of them, also with
+/// all tags of each word, so these come last.
 const LEVELS: [Level; 6] = [
     Level { status: Status::Parsed, closed: 1.0, thresholds: 1.0, smoothed: false },
     Level { status: Status::Loosened, closed: 1.0, thresholds: 0.03, smoothed: false },
     Level { status: Status::Loosened, closed: 0.1, thresholds: 1e-3, smoothed: false },
-    Level { status: Status::Loosened, closed: 0.0, thresholds: 1e-3, smoothed: false },
     Level { status: Status::Smoothed, closed: 0.1, thresholds: 0.03, smoothed: true },
+    Level { status: Status::Loosened, closed: 0.0, thresholds: 1e-3, smoothed: false },
     Level { status: Status::Smoothed, closed: 0.0, thresholds: 1e-3, smoothed: true },
 ];
 

@@ -233,40 +233,40 @@ impl Parser {
         cancel: &Cancel,
     ) -> Result<Analysis, Cancelled> {
         let tags_alone = sentence.tokens.iter().all(|token| matches!(token, Token::Tag(_)));
-        // The last level that was tried, and whether lower thresholds would not have helped.
-        let mut last: Option<(Pruning, bool)> = None;
-        let mut hopeless = false;
+        // The levels that were tried, and the spans and emissions with which no threshold helps.
+        let mut tried: Vec<(Pruning, bool)> = Vec::new();
+        let mut hopeless: Vec<(f32, bool)> = Vec::new();
         for level in Level::all() {
             let Level { status, smoothed, .. } = level;
             let recall = level.span_recall(options);
             let spans = self.span_threshold(sentence.tokens, recall, options.memory);
             let pruning = level.pruning(options, spans);
-            let same_spans = last.is_some_and(|last| (last.0.spans, last.1) == (spans, smoothed));
-            let repeats = last == Some((pruning, smoothed)) || (same_spans && hopeless);
+            let input = (spans, smoothed);
+            let repeats = tried.contains(&(pruning, smoothed)) || hopeless.contains(&input);
             if repeats || (smoothed && tags_alone) {
                 continue;
             }
-            last = Some((pruning, smoothed));
+            let same_input = tried.last().is_some_and(|last| (last.0.spans, last.1) == input);
+            tried.push((pruning, smoothed));
             workspace.pruned_smoothed = None;
-            if !same_spans {
+            if !same_input {
                 self.filter_spans(sentence.tokens, spans, workspace, cancel)?;
                 let emissions = self.grammar().emissions();
                 emissions.lookup_all(sentence.tokens, smoothed, &mut workspace.words);
             }
-            workspace.coarse_is_filled &= same_spans;
+            workspace.coarse_is_filled &= same_input;
             let tokens = (sentence.tokens, smoothed);
             let status = match self.fill_sentence(tokens, options, pruning, workspace, cancel)? {
                 FillOutcome::Spanned { tightened: false } => status,
                 FillOutcome::Spanned { tightened: true } => Status::Tightened,
                 FillOutcome::NotSpanned { coarsely } => {
-                    hopeless = coarsely;
+                    hopeless.extend(coarsely.then_some(input));
                     continue;
                 }
                 FillOutcome::TooLarge => {
                     return self.parse_parts(sentence, options, workspace, cancel);
                 }
             };
-            hopeless = false;
             workspace.pruned_smoothed = Some(smoothed);
             let level = (status, smoothed);
             let clock = Stopwatch::start(options.times);

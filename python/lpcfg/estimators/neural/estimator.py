@@ -24,7 +24,7 @@ from lpcfg.grammar.latent_states import refuse_unary_rules
 from lpcfg.grammar.neural_weights import NeuralLoss, NeuralSizes, NeuralWeights
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.word_clusters import WordClusters, clusters_record, loaded_clusters
-from lpcfg.parameters.constraints import Instance, Interval, Options
+from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options
 from lpcfg.parameters.parameterized import parameter
 from lpcfg.treebank.treebank import Treebank
 
@@ -41,6 +41,11 @@ _MIN_COUNT = 2
 
 #: The probability that a training sentence is read with its tags.
 _GIVEN_TAGS = 0.1
+
+#: The number of gradient steps by default, and the fewest and the most epochs for them.
+_STEPS = 6400
+_FEWEST_EPOCHS = 10
+_MOST_EPOCHS = 100
 
 #: The decay of the running mean of parameters, which is the result.
 _AVERAGE_DECAY = 0.999
@@ -79,10 +84,12 @@ class NeuralEstimator(Estimator):
             "classifier of del Canto (2021) does",
         ),
     )
-    epochs: int = field(
-        default=10,
+    epochs: int | None = field(
+        default=None,
         metadata=parameter(
-            Interval(int, 0), "the number of passes over all trees; training time grows with it"
+            AnyOf(Interval(int, 0), Instance(None)),
+            "the number of passes over all trees; training time grows with it. By default it is "
+            "10, and up to 100 for small treebanks, so that there are 6400 gradient steps",
         ),
     )
     learning_rate: float = field(
@@ -113,6 +120,7 @@ class NeuralEstimator(Estimator):
             Interval(int, 1, 4096),
             "the size of the states that read the words of a sentence, in each direction; training "
             "and parsing time grow with its square",
+            search=Interval(int, 100, 400),
         ),
     )
     layers: int = field(
@@ -236,11 +244,12 @@ class NeuralEstimator(Estimator):
             threads=thread_count(self.n_jobs),
         )
         self.losses_ = []
-        for epoch in self.progress(range(self.epochs)):
+        epochs = self._number_of_epochs(len(treebank))
+        for epoch in self.progress(range(epochs)):
             total = trainer.run(
                 epoch,
                 batch=self.batch_size,
-                learning_rates=(self._rate(epoch), self._rate(epoch + 1)),
+                learning_rates=(self._rate(epoch, epochs), self._rate(epoch + 1, epochs)),
                 largest_norm=_LARGEST_NORM,
                 average_decay=_AVERAGE_DECAY,
             )
@@ -255,10 +264,16 @@ class NeuralEstimator(Estimator):
             provenance=self.provenance(treebank),
         )
 
-    def _rate(self, epoch: int) -> float:
+    def _number_of_epochs(self, trees: int) -> int:
+        if self.epochs is not None:
+            return self.epochs
+        needed = math.ceil(_STEPS * self.batch_size / trees)
+        return min(max(needed, _FEWEST_EPOCHS), _MOST_EPOCHS)
+
+    def _rate(self, epoch: int, epochs: int) -> float:
         """The learning rate before an epoch: it rises at first, then falls as a cosine does."""
-        time = epoch / self.epochs
-        warm_up = max(_WARM_UP, 1 / self.epochs)
+        time = epoch / epochs
+        warm_up = max(_WARM_UP, 1 / epochs)
         if time < warm_up:
             return self.learning_rate * (0.1 + 0.9 * time / warm_up)
         if warm_up >= 1:

@@ -9,7 +9,7 @@ const MAX_CLASSES: usize = 1024;
 
 /// A binary rule in a list that is indexed by its children.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct WideRule {
+pub(super) struct RuleOfChildren {
     pub(super) parent: u16,
     pub(super) probability: f32,
 }
@@ -30,14 +30,16 @@ pub struct CoarseGrammar {
     pub(super) class_of_lane: Vec<u32>,
     pub(super) wide_lanes: usize,
     pub(super) unit_lanes: usize,
-    /// The rules whose right child may span several words, sorted by their children.
-    pub(super) wide_rules: Vec<WideRule>,
-    /// For each left child and each right child that may span several words, where their rules
-    /// start.
-    pub(super) pair_offsets: Vec<u32>,
+    /// For each parent, its rules whose children both may span several words: places of pairs of
+    /// children in a matrix with `wide_lanes` a row, and probabilities.
+    phrase_rules: Vec<Vec<(u32, f32)>>,
+    /// The rules whose left child is a tag and whose right child may span several words.
+    tag_rules: Vec<RuleOfChildren>,
+    /// For each tag, counted from `wide_lanes`, and each right child, where their rules start.
+    tag_offsets: Vec<u32>,
     /// For each left child and each right child that is a tag, their rules. Tags are numbered by
     /// their lane, counted from `wide_lanes`.
-    pub(super) by_left_and_tag: Vec<Vec<Vec<WideRule>>>,
+    pub(super) by_left_and_tag: Vec<Vec<Vec<RuleOfChildren>>>,
     pub(super) is_left: Vec<bool>,
     /// For each parent, its rules by their left children.
     pub(super) by_parent: Vec<Vec<ParentRules>>,
@@ -76,17 +78,26 @@ impl CoarseGrammar {
         let unit_lanes = classes.next_multiple_of(LANES);
         let wide_lanes = phrases.next_multiple_of(LANES).min(unit_lanes);
         let lane = |class: SymbolId| lane_of_class[class.index()];
-        let mut wide = Vec::new();
+        let mut phrase_rules = vec![Vec::new(); wide_lanes];
+        let mut tag_left = Vec::new();
         let mut by_left_and_tag = vec![vec![Vec::new(); unit_lanes - wide_lanes]; classes];
         let mut is_left = vec![false; classes];
         let mut by_parent = vec![Vec::<ParentRules>::new(); classes];
         for rule in rules.binary() {
             let (parent, left, right) = (lane(rule.parent), lane(rule.left), lane(rule.right));
             let probability = rule.probability as f32;
-            match (right as usize).checked_sub(wide_lanes) {
-                None => wide.push((left, right, parent, probability)),
-                Some(tag) => {
-                    by_left_and_tag[left as usize][tag].push(WideRule { parent, probability });
+            let tags = [left, right].map(|child| (child as usize).checked_sub(wide_lanes));
+            match tags {
+                [None, None] => {
+                    let place = left as usize * wide_lanes + right as usize;
+                    phrase_rules[parent as usize].push((place as u32, probability));
+                }
+                [Some(tag), None] => {
+                    tag_left.push((tag * wide_lanes + right as usize, parent, probability));
+                }
+                [_, Some(tag)] => {
+                    let rule = RuleOfChildren { parent, probability };
+                    by_left_and_tag[left as usize][tag].push(rule);
                 }
             }
             is_left[left as usize] = true;
@@ -98,17 +109,20 @@ impl CoarseGrammar {
                 }
             }
         }
-        wide.sort_unstable_by_key(|&(left, right, parent, _)| (left, right, parent));
-        let mut pair_offsets = vec![0u32; classes * wide_lanes + 1];
-        for &(left, right, ..) in &wide {
-            pair_offsets[left as usize * wide_lanes + right as usize + 1] += 1;
+        for rules in &mut phrase_rules {
+            rules.sort_unstable_by_key(|rule| rule.0);
         }
-        for index in 1..pair_offsets.len() {
-            pair_offsets[index] += pair_offsets[index - 1];
+        tag_left.sort_unstable_by_key(|&(pair, parent, _)| (pair, parent));
+        let mut tag_offsets = vec![0u32; (unit_lanes - wide_lanes) * wide_lanes + 1];
+        for &(pair, ..) in &tag_left {
+            tag_offsets[pair + 1] += 1;
         }
-        let wide_rules = wide
+        for index in 1..tag_offsets.len() {
+            tag_offsets[index] += tag_offsets[index - 1];
+        }
+        let tag_rules = tag_left
             .into_iter()
-            .map(|(_, _, parent, probability)| WideRule { parent, probability })
+            .map(|(_, parent, probability)| RuleOfChildren { parent, probability })
             .collect();
         let mut roots = vec![0.0; unit_lanes];
         for (class, &root) in rules.roots().iter().enumerate() {
@@ -134,8 +148,9 @@ impl CoarseGrammar {
             class_of_lane,
             wide_lanes,
             unit_lanes,
-            wide_rules,
-            pair_offsets,
+            phrase_rules,
+            tag_rules,
+            tag_offsets,
             by_left_and_tag,
             is_left,
             by_parent,
@@ -159,11 +174,17 @@ impl CoarseGrammar {
         cells * (bytes(self.wide_lanes) + mask + others) + words * bytes(self.unit_lanes)
     }
 
-    /// The rules of two children, of which the right one may span several words.
+    /// The rules of a parent whose children both may span several words.
     #[inline(always)]
-    pub(super) fn wide_rules(&self, left: usize, right: usize) -> &[WideRule] {
-        let pair = left * self.wide_lanes + right;
-        &self.wide_rules[self.pair_offsets[pair] as usize..self.pair_offsets[pair + 1] as usize]
+    pub(super) fn phrase_rules(&self, parent: usize) -> &[(u32, f32)] {
+        &self.phrase_rules[parent]
+    }
+
+    /// The rules of two children: a tag, by its lane, and one that may span several words.
+    #[inline(always)]
+    pub(super) fn tag_rules(&self, tag: usize, right: usize) -> &[RuleOfChildren] {
+        let pair = (tag - self.wide_lanes) * self.wide_lanes + right;
+        &self.tag_rules[self.tag_offsets[pair] as usize..self.tag_offsets[pair + 1] as usize]
     }
 
     /// Close the inside values of a cell over unary chains.

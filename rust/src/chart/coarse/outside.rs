@@ -132,23 +132,31 @@ impl CoarseChart {
         if factor == 0.0 || from == to {
             return;
         }
-        let (right_inside, right_outside) = if end - split.position == 1 {
-            let range =
-                split.position * grammar.unit_lanes..(split.position + 1) * grammar.unit_lanes;
-            (&self.unit_inside[range.clone()], &mut self.unit_outside[range])
-        } else {
-            let range = self.wide_range(grammar, split.right);
-            (&self.wide_inside[range.clone()], &mut self.wide_outside[range])
-        };
         let mut left_sums = std::mem::take(&mut self.left_sums);
         left_sums.clear();
+        let is_word = end - split.position == 1;
+        let wide_range = if is_word { 0..0 } else { self.wide_range(grammar, split.right) };
         for &(lane, value) in &self.left_items[from as usize..to as usize] {
             if !self.row_in_use[lane as usize] {
                 continue;
             }
-            let row = &self.matrix[lane as usize * grammar.unit_lanes..][..right_inside.len()];
-            left_sums.push((lane, factor * dot(row, right_inside)));
-            add_scaled(right_outside, factor * value, row);
+            let row = &self.matrix[lane as usize * grammar.unit_lanes..][..grammar.unit_lanes];
+            let sum = if is_word {
+                // Words have few classes.
+                let outside = &mut self.unit_outside[split.position * grammar.unit_lanes..];
+                let (first, last) = self.word_ranges[split.position];
+                let mut sum = 0.0;
+                for &(right, inside) in &self.word_items[first as usize..last as usize] {
+                    sum += row[right as usize] * inside;
+                    outside[right as usize] += factor * value * row[right as usize];
+                }
+                sum
+            } else {
+                let row = &row[..grammar.wide_lanes];
+                add_scaled(&mut self.wide_outside[wide_range.clone()], factor * value, row);
+                dot(row, &self.wide_inside[wide_range.clone()])
+            };
+            left_sums.push((lane, factor * sum));
         }
         let left_outside = if split.position - start == 1 {
             &mut self.unit_outside[start * grammar.unit_lanes..]

@@ -11,6 +11,7 @@ use super::arrays::{Runs, check_shape, elements, offsets_in};
 use super::enter::{enter, lock};
 use super::errors::{ArgumentError, Failure, IntoPyErr};
 use super::grammar::PyGrammar;
+use super::span_filter::PySpanFilter;
 use super::threads::Threads;
 use crate::crf::{
     CLUSTER_LEVELS, CrfModel, FeatureLabels, Loss, OLDEST_TEMPLATE_VERSION, Steps,
@@ -144,8 +145,8 @@ impl PyCrfTrainer {
     /// the words of sentences without dependencies.
     #[pyo3(signature = (
         grammar, *, spellings, word_column, emissions, word_offsets, symbols, starts, ends,
-        tree_offsets, tree_weights, coarse_threshold, threshold, memory, tags=None, heads=None,
-        relations=None, relation_names=None
+        tree_offsets, tree_weights, coarse_threshold, threshold, span_recall, memory,
+        span_filter=None, tags=None, heads=None, relations=None, relation_names=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "one array each, all by name")]
     fn add(
@@ -163,7 +164,9 @@ impl PyCrfTrainer {
         tree_weights: Option<PyReadonlyArray1<'_, f64>>,
         coarse_threshold: f64,
         threshold: f64,
+        span_recall: f64,
         memory: usize,
+        span_filter: Option<&PySpanFilter>,
         tags: Option<PyReadonlyArray1<'_, u32>>,
         heads: Option<PyReadonlyArray1<'_, i32>>,
         relations: Option<PyReadonlyArray1<'_, u32>>,
@@ -193,11 +196,12 @@ impl PyCrfTrainer {
                 .transpose()?,
         };
         let grammar = &grammar.0;
+        let filter = span_filter.map(|filter| Arc::clone(&filter.0));
         let options = Options {
             decoder: Decoder::MaxF1,
             combine: Combine::Posteriors,
             coarse_threshold,
-            span_recall: 1.0,
+            span_recall,
             threshold,
             memory,
             candidates: 1,
@@ -218,9 +222,9 @@ impl PyCrfTrainer {
             for batch in bounds.chunks(TREES_AT_ONCE) {
                 let batch: Vec<GoldTree> =
                     batch.iter().map(|bounds| trees.gold_tree(bounds, &attributes)).collect();
-                let added = self
-                    .threads
-                    .install(|| crf_examples(model, grammar, batch, options, cancel))?;
+                let added = self.threads.install(|| {
+                    crf_examples(model, grammar, filter.clone(), batch, options, cancel)
+                })?;
                 examples.extend(added.examples);
                 too_large += added.too_large;
             }
