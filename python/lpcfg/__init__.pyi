@@ -156,6 +156,7 @@ from .semi_supervised.self_training import label_text as label_text
 from .semi_supervised.self_training import mixed_treebank as mixed_treebank
 from .sequence.hmm import HMM as HMM
 from .sequence.spectral_hmm import SpectralHMM as SpectralHMM
+from .sequence.tagged_text import with_tagged_text as with_tagged_text
 from .sequence.tagger import Tagger as Tagger
 from .text.segmentation import TextSentence as TextSentence
 from .text.segmentation import Token as Token

@@ -14,7 +14,10 @@ def run() -> int:
         from lpcfg.cli.main import main
 
         return main()
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, RuntimeError) as error:
+        # Python 3.11 turns an interrupt while a class is being made into a RuntimeError.
+        if not isinstance(error.__cause__ or error, KeyboardInterrupt):
+            raise
         print("lpcfg: interrupted", file=sys.stderr)
         return 130
 

@@ -11,6 +11,7 @@ import sys
 import pytest
 
 from lpcfg import Tree, cli, embedded_trees, save
+from lpcfg.__main__ import run as run_program
 from lpcfg.cli.main import TASKS, main
 from support.grammars import embedded_grammar
 
@@ -212,6 +213,29 @@ def test_closed_and_full_streams(model, closed, arguments, code, message):
         check=False,
     )
     assert (done.returncode, done.stderr.decode()) == (code, message)
+
+
+@pytest.mark.parametrize("error", ["KeyboardInterrupt", "RuntimeError from KeyboardInterrupt"])
+def test_interrupt_while_a_class_is_made(monkeypatch, capsys, error):
+    """Python 3.11 raises the RuntimeError if it comes in a method __set_name__."""
+
+    def interrupted():
+        if error == "KeyboardInterrupt":
+            raise KeyboardInterrupt
+        raise RuntimeError("Error calling __set_name__") from KeyboardInterrupt()
+
+    monkeypatch.setattr("lpcfg.cli.main.main", interrupted)
+    assert run_program() == 130
+    assert capsys.readouterr().err == "lpcfg: interrupted\n"
+
+
+def test_other_errors_in_a_class_are_shown(monkeypatch):
+    def broken():
+        raise RuntimeError("Error calling __set_name__") from TypeError()
+
+    monkeypatch.setattr("lpcfg.cli.main.main", broken)
+    with pytest.raises(RuntimeError):
+        run_program()
 
 
 @pytest.mark.parametrize("module", ["argparse", "numpy", "lpcfg.cli.parse"])

@@ -110,5 +110,5 @@ def test_scores_have_figures_of_each_sentence():
 def test_scores_are_short_in_a_notebook():
     scores = evaluate(GOLD, SECOND)
     assert repr(scores) == "<Scores of 3 sentences: precision 100.00, recall 90.00, F1 94.74>"
-    assert scores._repr_html_().startswith("<pre>")
+    assert scores._repr_html_().startswith("<table>")
     assert lpcfg.Comparison is type(compare_parsers(GOLD, {"first": FIRST}, samples=9))

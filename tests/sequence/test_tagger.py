@@ -14,6 +14,8 @@ from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 from lpcfg import (
+    Dependencies,
+    DependencyTree,
     Grammar,
     InputError,
     LexiconOptions,
@@ -25,6 +27,7 @@ from lpcfg import (
     Treebank,
     embedded_trees,
     save,
+    with_tagged_text,
 )
 from lpcfg.cli.main import main
 from lpcfg.evaluation.tag_scores import evaluate_tagger
@@ -340,3 +343,18 @@ def test_an_error_of_the_input_arrives_after_the_tags_before_it():
     with pytest.raises(LookupError):
         found.extend(tagger.tag_many(sentences()))
     assert found == [["NN"], ["NN", "NN"]]
+
+
+def test_tagged_text_teaches_words_that_the_trees_lack(treebank):
+    known = DependencyTree(("DT", "NN", "VBD"), (1, 1, 0), ("det", "nsubj", "root"))
+    missing = known._replace(tags=("DT", None, "VBD"))
+    words, brackets = ["the", "wug", "blicked"], ["the", "(", "blicked"]
+    text = Dependencies([(words, known), (["a", "x", "y"], missing), (brackets, known)])
+    both = with_tagged_text(treebank, text)
+    assert both.sentences()[: len(treebank)] == treebank.sentences()
+    assert [words for words, _ in both.sentences()[len(treebank) :]] == [
+        ["the", "wug", "blicked"], ["the", "-LRB-", "blicked"],
+    ]  # fmt: skip
+    assert {"wug", "blicked"} <= set(Tagger().fit(both).lexicon_.words)
+    with pytest.raises(InputError, match="no sentence has a tag for each of its words"):
+        with_tagged_text(treebank, Dependencies([(["a", "x", "y"], missing)]))

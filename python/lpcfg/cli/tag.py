@@ -22,6 +22,8 @@ from lpcfg.cli._common import (
 )
 from lpcfg.cli._sentences import read_sentences
 from lpcfg.evaluation.tag_scores import evaluate_tagger
+from lpcfg.formats.dependencies import Dependencies
+from lpcfg.sequence.tagged_text import with_tagged_text
 from lpcfg.sequence.tagger import BATCH, Tagger
 from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.reader import ReadReport
@@ -50,6 +52,12 @@ def _add_train(commands: Commands) -> None:
         "treebank", nargs="+", help="files, folders or patterns of bracketed trees; - for stdin"
     )
     parser.add_argument("-o", "--output", required=True, metavar="MODEL", help="the file to write")
+    parser.add_argument(
+        "--tagged-text",
+        nargs="+",
+        metavar="FILE",
+        help="learn from tagged text too, in CoNLL-U or as word, tag, head, relation",
+    )
     add_reading(parser)
     add_quiet(parser)
 
@@ -83,7 +91,10 @@ def _add_eval(commands: Commands) -> None:
 def _train(options: argparse.Namespace) -> None:
     target = Path(options.output)
     check_target(target, options.treebank)
-    tagger = Tagger().fit(_treebank(options, Cleaning()))
+    treebank = _treebank(options, Cleaning())
+    if options.tagged_text:
+        treebank = with_tagged_text(treebank, Dependencies.read(options.tagged_text))
+    tagger = Tagger().fit(treebank)
     tagger.save(target)
     report(
         f"tagger: {len(tagger.tags_)} tags, {len(tagger.lexicon_.words)} words and "

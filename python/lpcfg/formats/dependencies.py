@@ -85,6 +85,14 @@ class Dependencies:
         """
         return self._trees.get(_key(words))
 
+    def items(self) -> Iterator[tuple[list[str], DependencyTree]]:
+        """The words of each sentence with its tags and dependencies.
+
+        >>> list(Dependencies([(["Go"], DependencyTree(("VB",), (0,), ("root",)))]).items())
+        [(['Go'], DependencyTree(tags=('VB',), heads=(0,), relations=('root',)))]
+        """
+        return ((words.split(" "), tree) for words, tree in self._trees.items())
+
     def __len__(self) -> int:
         return len(self._trees)
 

@@ -38,7 +38,8 @@ class Kills:
             if number == signal.SIGINT:
                 assert not job.workspace.hidden(), "temporary files are left over"
                 if outcome.code:
-                    assert outcome.errors == "lpcfg: interrupted\n", outcome.errors
+                    # Nothing is said if the signal comes before or after the command itself.
+                    assert outcome.errors in ("lpcfg: interrupted\n", ""), outcome.errors
             if job.target is None or draw.random() < 0.1:
                 again = run(job.folder, job.arguments)
                 assert again.code == 0, again.errors
