@@ -45,10 +45,10 @@ TREEBANKS = SHARED / "treebanks"
 CORPORA = SHARED / "corpora"
 
 #: The weights of gold trees; those of the teacher's trees are 1.
-WEIGHTS = {"gum": 3.0, "craft": 1.0, "ewt-silver": 1.0}
+WEIGHTS = {"gum": 6.0, "craft": 4.0, "ewt-silver": 1.0}
 
 #: Trees of the teacher whose phrases have a lower mean posterior are left out.
-MIN_CONFIDENCE = 0.0
+MIN_CONFIDENCE = 0.7
 
 #: The teacher has more symbols, and prunes less.
 TEACHER = {"binarize": "left", "vertical": 1, "horizontal": 1}

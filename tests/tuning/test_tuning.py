@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+from optuna.storages.journal import JournalFileOpenLock
 
 from lpcfg import InputError, Parser, Treebank, embedded_trees, evaluate_parser, load
 from lpcfg.cli.main import main
@@ -243,6 +244,14 @@ def test_the_command_refuses_values_before_anything_is_written(files, capsys, ar
     assert not (files / "out").exists()
 
 
+class _ImpatientLock(JournalFileOpenLock):
+    """Waits a part of a second for a lock that another process has left."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.grace_period = 0.2
+
+
 @pytest.mark.slow
 def test_a_search_that_is_killed_goes_on(files):
     command = [sys.executable, "-m", "lpcfg", "tune", "train.mrg", "dev.mrg", "-o", "out", "-q"]
@@ -255,3 +264,11 @@ def test_a_search_that_is_killed_goes_on(files):
     assert main([*command[3:], "--trials", str(before + 2), "-j", "1"]) == 0
     finished = [trial for trial in open_study("out").trials if trial.state.is_finished()]
     assert len(finished) == before + 2
+
+
+def test_a_lock_that_a_killed_search_left_is_removed(files, monkeypatch):
+    monkeypatch.setattr("optuna.storages.journal.JournalFileOpenLock", _ImpatientLock)
+    (files / "out").mkdir()
+    (files / "out" / f"{JOURNAL}.lock").touch()
+    assert open_study("out").trials == []
+    assert not (files / "out" / f"{JOURNAL}.lock").exists()

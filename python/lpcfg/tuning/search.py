@@ -59,12 +59,17 @@ def open_study(folder: str | PathLike[str]) -> Study:
     """The study of optuna in a folder; it is made if there is none."""
     import optuna
     from optuna.storages import JournalStorage
-    from optuna.storages.journal import JournalFileBackend
+    from optuna.storages.journal import JournalFileBackend, JournalFileOpenLock
 
     optuna.logging.set_verbosity(optuna.logging.WARNING)
+    # A process that was killed while it wrote leaves its lock, which others remove after half a
+    # minute. The default lock is a link to the path as it is given: a relative one leads nowhere,
+    # and the search would wait forever.
+    path = str(Path(folder, JOURNAL).absolute())
+    journal = JournalFileBackend(path, lock_obj=JournalFileOpenLock(path))
     return optuna.create_study(
         study_name="lpcfg",
-        storage=JournalStorage(JournalFileBackend(str(Path(folder, JOURNAL)))),
+        storage=JournalStorage(journal),
         direction="maximize",
         load_if_exists=True,
         # A trial is stopped if two thirds of the others were better after as many sentences.
