@@ -38,6 +38,7 @@ columns = dict(
     tree_weights=None,
     coarse_threshold=0.0,
     threshold=0.0,
+    span_recall=1.0,
     memory=1 << 30,
 )
 trainer.add(grammar.core, **columns)

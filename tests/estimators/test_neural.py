@@ -112,6 +112,8 @@ def test_save_load_and_pickle(model, tmp_path):
 
 def test_impossible_networks_are_refused(model, tmp_path):
     weights = model.neural_weights
+    with pytest.raises(GrammarError, match="size words of a neural network"):
+        replace(weights, sizes=weights.sizes._replace(words=1 << 70))
     with pytest.raises(GrammarError, match="loss"):
         replace(weights, loss="hinge")
     with pytest.raises(GrammarError, match="no node of the grammar has the label 'XX'"):

@@ -16,6 +16,9 @@ __all__ = ["NeuralLoss", "NeuralSizes", "NeuralWeights", "SpanLabels"]
 
 NeuralLoss = Literal["crf", "independent"]
 
+#: Far above any network that can be trained: a larger size is an error in a file.
+_LARGEST_SIZE = 1 << 16
+
 
 class NeuralSizes(NamedTuple):
     """The sizes of a network.
@@ -92,6 +95,12 @@ class NeuralWeights:
             raise GrammarError(f"loss must be {names}, not {self.loss!r}")
         if not self.labels.is_valid:
             raise GrammarError("the first label of spans must be no bracket, and each has places")
+        for name, size in self.sizes._asdict().items():
+            if not 0 <= size <= _LARGEST_SIZE:
+                raise GrammarError(
+                    f"the size {name} of a neural network must be from 0 to {_LARGEST_SIZE}, "
+                    f"not {size}"
+                )
 
     def __repr__(self) -> str:
         sizes = f"{len(self.values)} parameters, {len(self.labels.chains)} labels"
