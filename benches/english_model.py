@@ -45,7 +45,7 @@ TREEBANKS = SHARED / "treebanks"
 CORPORA = SHARED / "corpora"
 
 #: The weights of gold trees; those of the teacher's trees are 1.
-WEIGHTS = {"gum": 6.0, "craft": 4.0, "ewt-silver": 1.0}
+WEIGHTS = {"gum": 8.0, "craft": 8.0, "ewt-silver": 2.0}
 
 #: Trees of the teacher whose phrases have a lower mean posterior are left out.
 MIN_CONFIDENCE = 0.7
@@ -133,16 +133,17 @@ def without_new_roots(grammar, gold):
     )
 
 
-def without_rare_words(grammar):
-    """The same grammar without rare words whose classes have the same most probable tag.
+def without_rare_words(grammar, gold):
+    """The same grammar with fewer words; the others become unknown words.
 
-    Rare words are those without features of their own. They become unknown words.
+    These are words without features of their own, and words that no gold tree has and whose class
+    has the same most probable tag.
     """
     lexicon, spans = grammar.lexicon, grammar.span_filter
-    tags = spans.word_tags
+    tags, seen = spans.word_tags, set(gold.words)
     frequent = grammar.crf_weights.knows(lexicon.words)
     kept = [
-        known or tags[number] != tags[lexicon.class_emission(word)]
+        bool(known and (word in seen or tags[number] != tags[lexicon.class_emission(word)]))
         for number, (word, known) in enumerate(zip(lexicon.words, frequent, strict=True))
     ]
     rows = np.array([*kept, *[True] * len(lexicon.classes)])
@@ -161,7 +162,6 @@ def without_rare_words(grammar):
 
 def smaller(grammar):
     """The same grammar with numbers that take a byte each, which only change a little."""
-    grammar = without_rare_words(grammar)
     weights = replace(grammar.crf_weights, weights=round_numbers(grammar.crf_weights.weights))
     # Relative errors of probabilities should be small, so their logarithms are rounded.
     logarithms = round_numbers(np.log(grammar.lexicon.probabilities).astype(np.float32))
@@ -184,7 +184,7 @@ def score(parser, name):
 
 def finish(grammar, gold, path, n_jobs):
     """Make a model smaller, measure it, and save it with its quality, its data and its licence."""
-    grammar = smaller(without_new_roots(grammar, gold))
+    grammar = smaller(without_rare_words(without_new_roots(grammar, gold), gold))
     scores = {}
     for name in ("gum", "craft"):
         found = score(Parser(grammar, n_jobs=n_jobs), name)
