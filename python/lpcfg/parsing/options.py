@@ -58,19 +58,19 @@ class Pruning(NamedTuple):
         The threshold after the second pass, over the symbols of the grammar (default 1e-3).
     spans : float
         The fraction of correct spans, measured on trees that were held out of training, that the
-        span filter of a grammar leaves open before the first pass (default 0.99). From 0.9, which
+        span filter of a grammar leaves open before the first pass (default 0.995). From 0.9, which
         is fastest, to 1, which uses no filter. If no tree is found, all spans are opened.
 
     Examples
     --------
     >>> Pruning(fine=1e-6)
-    Pruning(coarse=0.0005, fine=1e-06, spans=0.99)
+    Pruning(coarse=0.0005, fine=1e-06, spans=0.995)
 
     """
 
     coarse: float = 5e-4
     fine: float = 1e-3
-    spans: float = 0.99
+    spans: float = 0.995
 
 
 class ParserOptions(TypedDict, total=False):

@@ -77,7 +77,7 @@ class Parser(BaseParser):
     prune : Pruning, float or None
         Posterior probabilities, from 0 to below 1, below which parts of the chart are pruned: a
         :class:`~lpcfg.Pruning`, one threshold for both passes and no span filter, or None for an
-        exact search. The default is ``Pruning(coarse=5e-4, fine=1e-3, spans=0.99)``. Higher
+        exact search. The default is ``Pruning(coarse=5e-4, fine=1e-3, spans=0.995)``. Higher
         thresholds are faster and less accurate.
     memory : int
         The largest number of bytes for the charts of one sentence, by default a gigabyte. If they
