@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import islice
+from math import fsum
 from typing import Any, NamedTuple, TypeVar
 
 from lpcfg import _html
@@ -175,7 +176,7 @@ class Scores:
         (80.0, 75.0)
         """
         f1 = [100.0 if each.exact else each.f1 for each in self.by_sentence]
-        return sum(f1) / len(f1) if f1 else 0.0
+        return fsum(f1) / len(f1) if f1 else 0.0
 
     @property
     def exact_match(self) -> float:
