@@ -93,8 +93,8 @@ class NeuralEstimator(Estimator):
         metadata=parameter(
             AnyOf(Interval(int, 0), Instance(None)),
             "the number of passes over all trees; training time grows with it. By default it is "
-            "10; up to 100 for small treebanks, so that there are 6400 gradient steps, and down to 3 "
-            "for large ones, whose steps are bounded by 40,000",
+            "10; up to 100 for small treebanks, so that there are 6400 gradient steps, and down to "
+            "3 for large ones, whose steps are bounded by 40,000",
         ),
     )
     learning_rate: float = field(
