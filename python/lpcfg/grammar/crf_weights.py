@@ -74,6 +74,7 @@ class CRFWeights:
     ``cluster_words``, ``clusters``: hashes of words, and their word clusters from coarse to fine;
     empty for a model without word clusters.
     ``dependencies``: whether there are features of dependencies.
+    ``template_version``: the version of the feature templates that the weights belong to.
 
     >>> CRFWeights("crf", 1.0, np.zeros(0, dtype=np.uint64), np.zeros(8, dtype=np.float32))
     <CRFWeights: crf loss, prior weight 1, 0 of 8 weights are not zero>
@@ -88,6 +89,7 @@ class CRFWeights:
         default_factory=lambda: np.zeros((0, _core.crf_cluster_levels), dtype=np.uint16)
     )
     dependencies: bool = False
+    template_version: int = _core.crf_template_version
 
     def __post_init__(self) -> None:
         if self.loss not in get_args(Loss):
@@ -127,6 +129,7 @@ class CRFWeights:
         return _core.CRFModel(
             loss=self.loss,
             prior_weight=self.prior_weight,
+            template_version=self.template_version,
             vocabulary=self.vocabulary,
             cluster_words=self.cluster_words,
             clusters=self.clusters,
