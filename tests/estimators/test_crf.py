@@ -262,7 +262,7 @@ def test_models_keep_the_version_of_their_templates(tmp_path):
     save(old, tmp_path / "old.lpcfg")
     again = load(tmp_path / "old.lpcfg")
     assert again.crf_weights.template_version == 3
-    words = "She can fish .".split()
+    words = ["She", "can", "fish", "."]
     first, second, third = (Parser(grammar).analyze(words=words) for grammar in (old, again, new))
     assert first == second
     assert first.log_probability != third.log_probability
