@@ -18,6 +18,7 @@ from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.parsing._coverage import Coverage, maximal_coverage_trees
 from lpcfg.parsing.base import BATCH, BaseParser, Tags, limited_batch
+from lpcfg.parsing.charts import ChartCache
 from lpcfg.parsing.member_parses import MemberParses, analyze_with_each
 from lpcfg.parsing.options import (
     COMBINATIONS,
@@ -268,6 +269,7 @@ def joint_parser(
     timeout: float | None = None,
     n_jobs: int = -1,
     dependencies: Dependencies | str | PathLike[str] | None = None,
+    charts: ChartCache | None = None,
 ) -> Parser | Ensemble:
     r"""One parser for several grammars: an ensemble, unless they have the same backbone.
 
@@ -293,6 +295,7 @@ def joint_parser(
             timeout=timeout_share(timeout, len(classes)),
             n_jobs=n_jobs,
             dependencies=dependencies,
+            charts=charts,
         )
         for group in classes
     ]
