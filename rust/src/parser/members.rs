@@ -45,6 +45,12 @@ impl Parser {
             if first {
                 best = outcome;
                 mixture.clear();
+                let threshold = options.member_threshold;
+                // The posteriors of rules are products over the items of all passes.
+                if self.grammars.len() > 1 && threshold > 0.0 && options.decoder != Decoder::MaxRule
+                {
+                    chart.prune(threshold);
+                }
             }
             mixture.add(number, chart);
             if options.decoder == Decoder::MaxRule {
