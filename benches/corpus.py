@@ -4,8 +4,8 @@
 
 The sentences of the corpus files are repeated until there are enough of them. Each way to parse is
 a process of its own; its CPU time is that of all its threads and child processes. The memory is
-that of the process tree, at a quarter of the run and at its peak after that: flat memory means that
-the two are close. CPU times are comparable on a machine that others use too; wall times are not.
+that of the process tree after some parts of the run, and at its peak: flat memory means that they
+are close. CPU times are comparable on a machine that others use too; wall times are not.
 """
 
 import argparse
@@ -24,6 +24,8 @@ import psutil
 
 TEXTS = str(Path(__file__).parents[2] / "shared" / "corpora" / "amalgum-*.txt.gz")
 FILES = 16
+#: The parts of a run after which memory is shown.
+MOMENTS = (0.05, 0.1, 0.25, 0.5, 0.75, 0.95)
 
 
 def main():
@@ -57,18 +59,18 @@ def run(folder, options):
         "json": [*corpus, *processes, "--json"],
         "parquet": [*corpus, *processes, "--parquet"],
     }
-    print("| way | wall s | CPU s | sentences / CPU s | MB at 1/4 | peak MB after | output MB |")
-    print("| --- | --- | --- | --- | --- | --- | --- |")
+    moments = " | ".join(f"MB at {moment:.0%}" for moment in MOMENTS)
+    print(f"| way | wall s | CPU s | sentences / CPU s | {moments} | peak MB | output MB |")
+    print("| --- | --- | --- | --- |" + " --- |" * len(MOMENTS) + " --- | --- |")
     trees = {}
     for way in options.ways.split(","):
         target = folder / way
         command = ways[way] if way == "plain" else [*ways[way], "-o", str(target)]
-        wall, cpu, quarter, peak = measure(command, folder / "plain.trees", way == "plain")
+        wall, cpu, memory = measure(command, folder / "plain.trees", way == "plain")
         paths = [folder / "plain.trees"] if way == "plain" else sorted((target / "parts").iterdir())
         size = sum(path.stat().st_size for path in paths) / 1e6
-        cells = (
-            f"{wall:.0f} | {cpu:.0f} | {lines / cpu:.0f} | {quarter:.0f} | {peak:.0f} | {size:.1f}"
-        )
+        megabytes = " | ".join(f"{value:.0f}" for value in memory)
+        cells = f"{wall:.0f} | {cpu:.0f} | {lines / cpu:.0f} | {megabytes} | {size:.1f}"
         print(f"| {way} | {cells} |", flush=True)
         if way in ("plain", "threads", "processes"):
             trees[way] = digest(paths)
@@ -98,7 +100,7 @@ def write_corpus(folder, options):
 
 
 def measure(command, target, write):
-    """Wall and CPU seconds, and the memory at a quarter of the time and at most after it."""
+    """Wall and CPU seconds, and the memory after parts of the time and at its peak."""
     started = time.monotonic()
     cpu, samples = {}, []
     with (target if write else Path(os.devnull)).open("wb") as output:
@@ -117,8 +119,11 @@ def measure(command, target, write):
             time.sleep(0.1)
     assert process.returncode == 0, command
     wall = time.monotonic() - started
-    later = [memory for moment, memory in samples if moment >= wall / 4]
-    return wall, sum(cpu.values()), later[0], max(later)
+    memory = [
+        next(value for moment, value in samples if moment >= part * samples[-1][0])
+        for part in MOMENTS
+    ]
+    return wall, sum(cpu.values()), [*memory, max(value for _, value in samples)]
 
 
 def family(root):

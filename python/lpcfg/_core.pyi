@@ -3,7 +3,7 @@
 What its functions do is in their docstrings: ``help(lpcfg._core)``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any, TypeAlias, final
 
@@ -32,8 +32,10 @@ __all__ = [
     "Sequences",
     "SpanFilter",
     "__version__",
+    "bracket_cost",
     "candidate_features",
     "clean_forest",
+    "cover_spans",
     "crf_cluster_keys",
     "crf_cluster_levels",
     "crf_oldest_template_version",
@@ -122,7 +124,7 @@ class Grammar:
 class ChartCache:
     """Pruned charts that parsers with the same backbone share."""
 
-    def __new__(cls, *, memory: int) -> ChartCache: ...
+    def __new__(cls, *, memory: int, replace: bool) -> ChartCache: ...
     def __len__(self) -> int: ...
     @property
     def bytes(self) -> int: ...
@@ -218,6 +220,7 @@ class CRFModel:
         *,
         loss: str,
         prior_weight: float,
+        template_version: int,
         vocabulary: npt.NDArray[np.uint64],
         cluster_words: npt.NDArray[np.uint64],
         clusters: npt.NDArray[np.uint16],
@@ -504,7 +507,12 @@ class BracketReader:
     def read(self, source: str, chunk: bytes) -> _ForestColumns: ...
     def finish(self, source: str) -> tuple[list[str], int]: ...
     def take(self) -> _ForestColumns: ...
-    def take_table(self, cleaning: Cleaning | None, transform: Transform) -> tuple[_Table, int]: ...
+    def read_table(
+        self,
+        sources: Iterator[tuple[str, Iterator[bytes]]],
+        cleaning: Cleaning | None,
+        transform: Transform,
+    ) -> tuple[_Table, int, list[str], int]: ...
 
 def clean_forest(forest: _ForestColumns, cleaning: Cleaning) -> _ForestColumns: ...
 def transform_forest(

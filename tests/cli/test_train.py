@@ -1,6 +1,7 @@
 """lpcfg train, called as a function."""
 
 import re
+from pathlib import Path
 
 import pytest
 
@@ -353,6 +354,17 @@ def test_unlabelled_text_is_parsed_once_and_learnt_from(run, files):
     assert load("student.lpcfg").provenance["weighted_trees"] == len(TREES) + 5
     message = refused(run("train", "gold.mrg", "-o", "m", "--gold-weight", "2"))
     assert message == "--gold-weight does nothing without --unlabelled"
+
+
+def test_several_students_learn_from_one_folder_of_trees(run, files):
+    arguments = ("train", "gold.mrg", "--estimator", "pcfg", "--unlabelled", "text.txt")
+    arguments = (*arguments, "--teacher", "model.lpcfg", "--labelled", "trees")
+    assert run(*arguments, "-o", "first.lpcfg")[0] == 0
+    made = {path: path.stat().st_mtime_ns for path in Path("trees/parts").iterdir()}
+    assert run(*arguments, "-o", "second.lpcfg", "--binarize", "left")[0] == 0
+    assert made == {path: path.stat().st_mtime_ns for path in Path("trees/parts").iterdir()}
+    assert load("second.lpcfg").provenance["weighted_trees"] == 3 * len(TREES) + 5
+    assert not Path("second.lpcfg.labelled").exists()
 
 
 def test_dependencies_of_trees_of_text_and_of_sentences(run, files):

@@ -11,10 +11,13 @@ from lpcfg import (
     NoisyModels,
     PCFGEstimator,
     Reranker,
+    SpectralEstimator,
     Transform,
+    Treebank,
     embedded_trees,
     parse_corpus,
     save,
+    tune,
 )
 from lpcfg.cli.main import main
 from lpcfg.experiments.learning import Subject, learning_trial
@@ -134,3 +137,36 @@ def test_models_folds_and_trials_are_the_same_on_the_cluster(cluster, tmp_path):
         expected = everything("one.jsonl")
     assert everything("two.jsonl") == expected
     assert len((tmp_path / "two.jsonl").read_text().splitlines()) == 2
+
+
+def test_trials_of_a_search_run_on_the_cluster_and_survive_the_death_of_a_worker(cluster, tmp_path):
+    victim, _ = cluster.workers(2)
+    trees = embedded_trees(60)
+    estimator, treebank = SpectralEstimator(states=(2, 2)), Treebank.from_trees(trees[:40])
+    ended = []
+
+    def kill_in_the_middle(rows):
+        for row in rows:
+            ended.append(row["trial"])
+            if len(ended) == 2:
+                cluster.kill(victim)
+            yield row
+
+    result = tune(
+        estimator, treebank, trees[40:], tmp_path / "many", trials=6, progress=kill_in_the_middle
+    )
+    assert sorted(ended) == list(range(6))
+    assert len(result.rows) + result.stopped == 6
+    with joblib.parallel_config("sequential"):
+        alone = tune(estimator, treebank, trees[40:], tmp_path / "one", trials=6)
+    # The first trials are random, so they do not depend on the order of results.
+    assert {row["trial"]: row["F1"] for row in result.rows} == {
+        row["trial"]: row["F1"] for row in alone.rows
+    }
+    assert result.estimator.get_params() == alone.estimator.get_params()
+
+
+def test_the_older_name_of_joblib_chooses_the_cluster_too(cluster, corpus):
+    with joblib.parallel_config("sequential"), joblib.parallel_backend("dask"):
+        parse_corpus("model.lpcfg", "corpus.txt", "two", part_lines=10)
+    assert contents(corpus / "two") == contents(corpus / "one")

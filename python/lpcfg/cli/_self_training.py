@@ -34,7 +34,13 @@ def add_self_training(group: argparse._ArgumentGroup) -> None:
         nargs="+",
         metavar="TEXT",
         help="learn from this text too, one sentence per line, words separated by spaces: a "
-        "teacher parses it into the folder MODEL.labelled; what is there is not parsed again",
+        "teacher parses it, and its trees are kept in a folder (--labelled)",
+    )
+    group.add_argument(
+        "--labelled",
+        metavar="FOLDER",
+        help="the folder of the teacher's trees; what is there is not parsed again, so that "
+        "several students learn from one folder (default: MODEL.labelled)",
     )
     group.add_argument(
         "--teacher",
@@ -76,7 +82,7 @@ def check_self_training(options: argparse.Namespace) -> None:
         if options.gold_weight == 0:
             raise InputError("must be above 0", argument="--gold-weight")
         return
-    for name in ("teacher", "teacher_dependencies", "gold_weight", "min_confidence"):
+    for name in ("labelled", "teacher", "teacher_dependencies", "gold_weight", "min_confidence"):
         if getattr(options, name, None) is not None:
             flag = f"--{name.replace('_', '-')}"
             raise InputError(f"{flag} does nothing without --unlabelled", argument=flag)
@@ -90,7 +96,7 @@ def add_text(
     if teacher is None:
         teacher = target.with_name(f"{target.name}.teacher")
         train_preset(_TEACHER, treebank, teacher, options, lexicon)
-    labelled = target.with_name(f"{target.name}.labelled")
+    labelled = Path(options.labelled or target.with_name(f"{target.name}.labelled"))
     found = label_text(
         teacher,
         options.unlabelled,

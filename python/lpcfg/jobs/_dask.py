@@ -19,9 +19,6 @@ from lpcfg.jobs.shared import Shared, forget, receive
 
 __all__ = ["run_on_dask"]
 
-#: The number of jobs for each thread of the cluster that are submitted ahead.
-_AHEAD = 2
-
 
 class _SharedPlugin(WorkerPlugin):
     """Brings a shared value to each worker, also to those that join later, before their jobs."""
@@ -43,9 +40,12 @@ class _SharedPlugin(WorkerPlugin):
 
 
 def run_on_dask(
-    client: Client, jobs: Iterator[tuple[int, bytes]], shared: Shared[Any]
+    client: Client, jobs: Iterator[tuple[int, bytes]], shared: Shared[Any], ahead: int
 ) -> Iterator[tuple[int, Any]]:
-    """Run packed jobs with their numbers; see :func:`lpcfg.jobs.run.run_jobs`."""
+    """Run packed jobs with their numbers; see :func:`lpcfg.jobs.run.run_jobs`.
+
+    ``ahead`` jobs are submitted for each thread of the cluster.
+    """
     plugin = _SharedPlugin(shared)
     client.register_plugin(plugin)
     completed = as_completed()
@@ -59,7 +59,7 @@ def run_on_dask(
 
     try:
         # A cluster without workers yet may get some.
-        submit(_AHEAD * max(1, sum(client.nthreads().values())))
+        submit(ahead * max(1, sum(client.nthreads().values())))
         for future in completed:
             number = waiting.pop(future)
             try:
@@ -70,7 +70,7 @@ def run_on_dask(
                     f"want of memory ({error})"
                 ) from error
             # The cluster may have grown.
-            submit(max(1, _AHEAD * sum(client.nthreads().values()) - len(waiting)))
+            submit(max(1, ahead * sum(client.nthreads().values()) - len(waiting)))
             yield result
     finally:
         client.cancel(list(waiting))

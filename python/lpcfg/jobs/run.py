@@ -43,7 +43,11 @@ def backend_is_chosen() -> bool:
 
 
 def run_jobs(
-    function: Callable[[Value, Job], Result], jobs: Iterable[Job], shared: Shared[Value]
+    function: Callable[[Value, Job], Result],
+    jobs: Iterable[Job],
+    shared: Shared[Value],
+    *,
+    ahead: int = 2,
 ) -> Iterator[tuple[int, Result]]:
     """Call a function with the shared value and each job, on joblib's active backend.
 
@@ -54,6 +58,9 @@ def run_jobs(
 
     With dask, jobs of a worker that is lost are run again by others. With other backends, which
     must be on this machine, the shared value goes through a temporary file.
+
+    ``ahead``: the number of jobs that are taken for each worker, with the one that it runs. With 1,
+    jobs are taken as late as possible, for jobs that depend on the results of others.
 
     >>> import joblib
     >>> with joblib.parallel_config("threading", n_jobs=2):
@@ -71,7 +78,7 @@ def run_jobs(
     if hasattr(backend, "client"):
         from lpcfg.jobs._dask import run_on_dask
 
-        yield from run_on_dask(backend.client, numbered, shared)
+        yield from run_on_dask(backend.client, numbered, shared, ahead)
         return
     if not backend.supports_return_generator:
         name = type(backend).__name__.removesuffix("Backend").lower()
@@ -83,7 +90,9 @@ def run_jobs(
     with tempfile.TemporaryDirectory(prefix="lpcfg-") as folder:
         path = Path(folder, shared.digest)
         path.write_bytes(shared.packed)
-        parallel = joblib.Parallel(return_as="generator_unordered", batch_size=1)
+        parallel = joblib.Parallel(
+            return_as="generator_unordered", batch_size=1, pre_dispatch=f"{ahead} * n_jobs"
+        )
         yield from parallel(
             joblib.delayed(call)(packed, shared.digest, path) for _, packed in numbered
         )

@@ -30,6 +30,8 @@ __all__ = [
 UNKNOWN = "UNK"
 _FEATURE = "-"
 _SUFFIX = "~"
+#: The number of results that are kept: few, because large corpora have new words on every page.
+_REMEMBERED = 1 << 14
 
 
 class WordClasses(ABC):
@@ -78,7 +80,7 @@ class WordClasses(ABC):
         return {"kind": self.kind}
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=_REMEMBERED)
 def _more_general(name: str) -> tuple[str, ...]:
     if name == UNKNOWN:
         return ()
@@ -341,7 +343,7 @@ _WITHOUT_SCRIPTS = str.maketrans("chk", "aaa")
 
 
 # Estimation needs the class of a word several times: to learn, to count, to look up.
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=_REMEMBERED)
 def _finest_class(
     word: str, initial: bool, known_lowercase: bool, longest_suffix: int, scripts: bool
 ) -> str:

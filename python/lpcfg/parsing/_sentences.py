@@ -14,6 +14,7 @@ from lpcfg.errors import InputError
 from lpcfg.formats.dependencies import Dependencies, DependencyTree
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.treebank.escaping import escape_brackets
+from lpcfg.treebank.treebank import normalized_word
 
 __all__ = [
     "Sentence",
@@ -204,8 +205,9 @@ class SentenceColumns(NamedTuple):
 def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> SentenceColumns:
     """The ids that a grammar has for words and tags."""
     # Either all sentences have words, or none; the same holds for given tags.
-    encode = grammar.lexicon.encode
-    words = [encode(s.words, s.tags) for s in sentences if s.words is not None]
+    spelt = [_spelt(grammar, s.words) for s in sentences if s.words is not None]
+    given = [s.tags for s in sentences if s.words is not None]
+    words = list(map(grammar.lexicon.encode, spelt, given))
     tags = []
     if any(sentence.tags for sentence in sentences):
         tags = [
@@ -217,9 +219,12 @@ def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> Sentenc
     if grammar.is_conditional:
         if not words:
             raise InputError(
-                "a model with features of words needs the words of the sentences", argument="words"
+                "this model needs the words of the sentences, because it has features of words; "
+                "give words, or use a model that can parse tags alone, for example one of the "
+                "estimator spectral",
+                argument="tags",
             )
-        spellings = [word for sentence in sentences for word in sentence.words or ()]
+        spellings = [word for words_of_sentence in spelt for word in words_of_sentence]
     heads, relations = None, None
     if grammar.crf_weights is not None and grammar.crf_weights.dependencies:
         heads, relations = _dependency_columns(sentences)
@@ -236,6 +241,12 @@ def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> Sentenc
         heads=heads,
         relations=relations,
     )
+
+
+def _spelt(grammar: Grammar, words: Sequence[str]) -> Sequence[str]:
+    """Words in the normal form of the grammar."""
+    form = grammar.normalization
+    return words if form is None else [normalized_word(word, form) for word in words]
 
 
 def _dependency_columns(sentences: Sequence[Sentence]) -> tuple[NDArray[np.int32], list[str]]:

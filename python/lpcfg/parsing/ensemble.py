@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from numbers import Real
 from os import PathLike
-from typing import TypeAlias
 
 import numpy as np
 
@@ -18,8 +16,10 @@ from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.parsing._coverage import Combination
+from lpcfg.parsing._ensemble_members import Member, check_members, grouped_members, is_weight
 from lpcfg.parsing._sentences import Sentence, check_sentences
 from lpcfg.parsing.base import BATCH, BaseParser, Tags, limited_batch
+from lpcfg.parsing.charts import ChartCache
 from lpcfg.parsing.marginals import node_spans, span_probabilities
 from lpcfg.parsing.member_columns import MemberColumns
 from lpcfg.parsing.member_parses import MemberParses, outcome_status
@@ -36,8 +36,6 @@ from lpcfg.parsing.parser import Parser
 from lpcfg.treebank.escaping import escape
 
 __all__ = ["Ensemble", "Member", "joint_parser"]
-
-Member: TypeAlias = Grammar | BaseParser
 
 
 class Ensemble(BaseParser):
@@ -102,10 +100,10 @@ class Ensemble(BaseParser):
         n_jobs: int = -1,
         dependencies: Dependencies | str | PathLike[str] | None = None,
     ) -> None:
-        _check_members(members)
+        check_members(members)
         check_choice("combine", combine, COMBINATIONS)
         values = [1.0] * len(members) if weights is None else list(weights)
-        if len(values) != len(members) or not all(map(_is_weight, values)):
+        if len(values) != len(members) or not all(map(is_weight, values)):
             raise InputError(
                 f"must be {len(members)} positive numbers, one for each member, not {weights}",
                 argument="weights",
@@ -114,7 +112,7 @@ class Ensemble(BaseParser):
         self.n_jobs = n_jobs
         self.members: list[BaseParser] = []
         self.weights: list[float] = []
-        grouped = _grouped(members, values)
+        grouped = grouped_members(members, values)
         dependencies = loaded_dependencies(dependencies)
         for member, weight in grouped:
             if isinstance(member, list):
@@ -334,6 +332,7 @@ def joint_parser(
     timeout: float | None = None,
     n_jobs: int = -1,
     dependencies: Dependencies | str | PathLike[str] | None = None,
+    charts: ChartCache | None = None,
 ) -> Parser | Ensemble:
     r"""One parser for several grammars: an ensemble, unless they have the same backbone.
 
@@ -359,6 +358,7 @@ def joint_parser(
             timeout=timeout_share(timeout, len(classes)),
             n_jobs=n_jobs,
             dependencies=dependencies,
+            charts=charts,
         )
         for group in classes
     ]
@@ -366,42 +366,3 @@ def joint_parser(
         return parsers[0]
     sizes = [len(group) for group in classes]
     return Ensemble(parsers, combine=combine, weights=sizes, n_jobs=n_jobs)
-
-
-def _is_weight(value: object) -> bool:
-    return isinstance(value, Real) and 0 < float(value) < np.inf
-
-
-def _check_members(members: Sequence[Member]) -> None:
-    if not isinstance(members, Sequence):
-        raise InputError(
-            f"must be a list of grammars and parsers, not a {type(members).__name__}",
-            argument="members",
-        )
-    if not members:
-        raise InputError("an ensemble needs one or more members", argument="members")
-    for number, member in enumerate(members, start=1):
-        if not isinstance(member, (Grammar, BaseParser)):
-            raise InputError(
-                f"member {number} must be a grammar or a parser, not {member!r}; "
-                "lpcfg.load and lpcfg.Parser.load read them from files",
-                argument="members",
-            )
-
-
-def _grouped(
-    members: Sequence[Member], weights: Sequence[float]
-) -> list[tuple[list[Grammar] | BaseParser, float]]:
-    """Members with their weights; grammars of one weight that can share a chart form a group."""
-    groups: dict[int, tuple[list[Grammar] | BaseParser, float]] = {}
-    by_weight: dict[float, dict[int, Grammar]] = {}
-    for index, (member, weight) in enumerate(zip(members, weights, strict=True)):
-        if isinstance(member, Grammar):
-            by_weight.setdefault(weight, {})[index] = member
-        else:
-            groups[index] = (member, weight)
-    for weight, same_weight in by_weight.items():
-        indices, grammars = list(same_weight), list(same_weight.values())
-        for group in backbone_classes(grammars):
-            groups[indices[group[0]]] = ([grammars[n] for n in group], weight * len(group))
-    return [groups[index] for index in sorted(groups)]

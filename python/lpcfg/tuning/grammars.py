@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
+from threading import Lock
 from typing import Any, TypeVar
 
 from lpcfg.estimators.base import Estimator
@@ -45,6 +46,8 @@ class GrammarCache:
         #: The number of decompositions that were computed.
         self.decompositions = 0
         self._kept: OrderedDict[str, Any] = OrderedDict()
+        # A worker of dask may run several trials at once; one computes what the others wait for.
+        self._lock = Lock()
 
     def grammar(self, estimator: Estimator) -> Grammar:
         """The grammar of an estimator."""
@@ -71,11 +74,12 @@ class GrammarCache:
             estimator.random_state,
             estimator.ranks(self.treebank).tolist(),
         )
-        if key not in self._kept:
-            while len(self._kept) >= _KEPT:
-                self._kept.popitem(last=False)
-            self._kept[key] = compute()
-            self.decompositions += 1
-        self._kept.move_to_end(key)
-        part: Part = self._kept[key]
+        with self._lock:
+            if key not in self._kept:
+                while len(self._kept) >= _KEPT:
+                    self._kept.popitem(last=False)
+                self._kept[key] = compute()
+                self.decompositions += 1
+            self._kept.move_to_end(key)
+            part: Part = self._kept[key]
         return part

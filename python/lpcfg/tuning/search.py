@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import count
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,13 +19,14 @@ from lpcfg._threads import thread_count
 from lpcfg.errors import InputError, MissingPackageError
 from lpcfg.estimators.base import Estimator
 from lpcfg.experiments.trials import Row, digest
-from lpcfg.jobs import Shared, run_jobs
+from lpcfg.jobs import backend_is_chosen, run_jobs
 from lpcfg.treebank.tree import Tree
 from lpcfg.treebank.treebank import Treebank
-from lpcfg.tuning._trial import TrialRunner
+from lpcfg.tuning._trial import STEPS, Trial, TrialInput, TrialResult, TrialRunner, run_trial
 from lpcfg.tuning.space import Choice, Range, SearchSpace
 
 if TYPE_CHECKING:
+    import optuna
     from optuna import Study
 
 __all__ = ["JOURNAL", "Tuning", "open_study", "tune"]
@@ -33,6 +36,9 @@ JOURNAL = "trials.log"
 
 #: The number of random trials before the search learns from what it has found.
 _RANDOM_TRIALS = 10
+
+#: A trial is stopped if this percentage of the others, at most, were worse after as many sentences.
+_WORSE = 33
 
 #: The user attribute of a study with the digest of everything that scores depend on.
 _INPUTS = "inputs"
@@ -72,8 +78,6 @@ def open_study(folder: str | PathLike[str]) -> Study:
         storage=JournalStorage(journal),
         direction="maximize",
         load_if_exists=True,
-        # A trial is stopped if two thirds of the others were better after as many sentences.
-        pruner=optuna.pruners.PercentilePruner(67.0, n_startup_trials=_RANDOM_TRIALS),
     )
 
 
@@ -109,7 +113,8 @@ def tune(
     - ``trials``: the number of trials, together with those that the folder already has.
     - ``timeout``: the number of seconds after which no more trials are begun.
     - ``seed``: of the proposals. With one worker, the same seed gives the same trials.
-    - ``workers``: the number of processes.
+    - ``workers``: the number of processes. Inside ``joblib.parallel_config`` trials are run by its
+      backend instead, for instance by the workers of a dask cluster.
     - ``n_jobs``: the number of threads of all workers together, -1 for one on each core.
     - ``progress``: gets an iterable of the trials as they end, and returns it.
 
@@ -140,16 +145,12 @@ def tune(
     study.set_user_attr(_INPUTS, inputs)
     if not study.trials:
         study.enqueue_trial(space.defaults())
-    threads = max(1, thread_count(n_jobs) // workers)
-    limits = _Limits(trials, timeout, seed)
-    if workers == 1:
-        runner = TrialRunner(space, treebank, gold, n_jobs=threads)
-        for _ in progress(_worked(study, runner, limits)):
-            pass
-    else:
-        work = Shared.of((space, treebank, list(gold), threads, str(folder), limits))
-        for _ in progress(_worked_elsewhere(work, workers)):
-            pass
+    elsewhere = backend_is_chosen()
+    threads = None if elsewhere else max(1, thread_count(n_jobs) // workers)
+    common = TrialInput(treebank, list(gold), space.largest_models(), threads)
+    search_trials = _Search(study, space, _Limits(trials, timeout, seed))
+    for _ in progress(search_trials.run(common, 1 if elsewhere else workers)):
+        pass
     return collect(study, space)
 
 
@@ -176,48 +177,88 @@ class _Limits:
         return begun >= self.trials
 
 
-def _worked(study: Study, runner: TrialRunner, limits: _Limits) -> Iterable[Row]:
-    """Run trials until a limit is reached, and yield each."""
-    from optuna import TrialPruned
-    from optuna.samplers import TPESampler
+class _Search:
+    """Asks for trials, has them run, and stores their results.
+
+    Only this process knows the folder. A trial may run on another machine, so it gets the bounds
+    below which it stops when it begins.
+    """
+
+    def __init__(self, study: Study, space: SearchSpace, limits: _Limits) -> None:
+        self._study = study
+        self._space = space
+        self._limits = limits
+        self._running: dict[int, optuna.Trial] = {}
+
+    def run(self, common: TrialInput, workers: int) -> Iterator[Row]:
+        """Run trials until a limit is reached, and yield each when it ends."""
+        from optuna.trial import TrialState
+
+        try:
+            for number, result in self._results(common, workers):
+                trial = self._running.pop(number)
+                yield self._store(trial, result)
+        finally:
+            for trial in self._running.values():
+                self._study.tell(trial, state=TrialState.FAIL)
+
+    def _results(self, common: TrialInput, workers: int) -> Iterator[tuple[int, TrialResult]]:
+        """The results of trials with their numbers, as they come."""
+        if backend_is_chosen():
+            yield from run_jobs(run_trial, self._trials(), common.shared(), ahead=1)
+        elif workers > 1:
+            import joblib
+
+            with joblib.parallel_config("loky", n_jobs=workers):
+                yield from run_jobs(run_trial, self._trials(), common.shared(), ahead=1)
+        else:
+            yield from enumerate(map(TrialRunner(common).run, self._trials()))
+
+    def _trials(self) -> Iterator[Trial]:
+        """Trials to run, until a limit is reached."""
+        from optuna.samplers import TPESampler
+
+        for number in count():
+            if self._limits.reached(self._study):
+                return
+            trial = self._study.ask()
+            # A generator for each trial: proposals depend neither on interruptions nor on workers.
+            seeds = np.random.SeedSequence([self._limits.seed, trial.number]).generate_state(1)
+            self._study.sampler = TPESampler(
+                n_startup_trials=_RANDOM_TRIALS,
+                seed=int(seeds[0]),
+                multivariate=False,
+                constant_liar=True,
+            )
+            self._running[number] = trial
+            yield Trial(self._space.suggest(trial), _bounds(self._study))
+
+    def _store(self, trial: optuna.Trial, result: TrialResult) -> Row:
+        from optuna.trial import TrialState
+
+        for name, value in result.measured.items():
+            trial.set_user_attr(name, value)
+        for step, f1 in enumerate(result.f1):
+            trial.report(f1, step)
+        if not result.complete:
+            self._study.tell(trial, state=TrialState.PRUNED)
+            return {"trial": trial.number}
+        self._study.tell(trial, result.f1[-1])
+        return {"trial": trial.number, "F1": result.f1[-1]}
+
+
+def _bounds(study: Study) -> tuple[float, ...]:
+    """The F1 that two thirds of the completed trials had at least, after each step."""
     from optuna.trial import TrialState
 
-    while not limits.reached(study):
-        trial = study.ask()
-        # A generator for each trial: proposals depend neither on interruptions nor on workers.
-        seeds = np.random.SeedSequence([limits.seed, trial.number]).generate_state(1)
-        study.sampler = TPESampler(
-            n_startup_trials=_RANDOM_TRIALS,
-            seed=int(seeds[0]),
-            multivariate=False,
-            constant_liar=True,
-        )
-        try:
-            f1 = runner.run(trial)
-        except TrialPruned:
-            study.tell(trial, state=TrialState.PRUNED)
-            yield {"trial": trial.number}
-        except BaseException:
-            study.tell(trial, state=TrialState.FAIL)
-            raise
-        else:
-            study.tell(trial, f1)
-            yield {"trial": trial.number, "F1": f1}
-
-
-def _worked_elsewhere(work: Shared[Any], workers: int) -> Iterable[Row]:
-    """Run trials in several processes; yields the trials of each when it has ended."""
-    import joblib
-
-    with joblib.parallel_config("loky", n_jobs=workers):
-        for _, rows in run_jobs(_work, range(workers), work):
-            yield from rows
-
-
-def _work(work: tuple[Any, ...], _: int) -> list[Row]:
-    space, treebank, gold, threads, folder, limits = work
-    runner = TrialRunner(space, treebank, gold, n_jobs=threads)
-    return list(_worked(open_study(folder), runner, limits))
+    complete = study.get_trials(deepcopy=False, states=[TrialState.COMPLETE])
+    if len(complete) < _RANDOM_TRIALS:
+        return (-math.inf,) * STEPS
+    reached = [
+        [trial.intermediate_values[step] for trial in complete if step in trial.intermediate_values]
+        for step in range(STEPS)
+    ]
+    return tuple(float(np.percentile(f1, _WORSE)) if f1 else -math.inf for f1 in reached)
 
 
 def collect(study: Study, space: SearchSpace) -> Tuning:

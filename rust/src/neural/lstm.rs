@@ -7,6 +7,7 @@
 use super::activations::{sigmoids, tangents};
 use super::matrix::{Into, Matrix, add_column_sums, fill_rows, multiply};
 use super::packing::Packing;
+use super::product::Packed;
 use crate::numeric::simd_dispatch::simd_dispatch;
 
 /// The weights of one direction.
@@ -74,6 +75,7 @@ impl LstmStates {
         let inputs = Matrix::new(inputs, weights.inputs());
         let input_weights = Matrix::new(weights.input, 4 * hidden);
         multiply(inputs, input_weights, &mut states.gates, Into::Add);
+        let recurrent = Packed::new(Matrix::new(weights.recurrent, 4 * hidden));
         for (rows, above) in packing.positions() {
             let (first, count) = (rows.start * hidden, rows.len() * hidden);
             let gates = &mut states.gates[4 * first..][..4 * count];
@@ -83,8 +85,8 @@ impl LstmStates {
                 let previous = &mut states.previous[first..][..count];
                 previous.copy_from_slice(&states.outputs[above * hidden..][..count]);
                 apply_mask(previous, mask);
-                let recurrent = Matrix::new(weights.recurrent, 4 * hidden);
-                multiply(Matrix::new(previous, hidden), recurrent, gates, Into::Add);
+                let previous = Matrix::new(previous, hidden);
+                recurrent.multiply(previous, gates, 4 * hidden, 0, Into::Add);
                 // The forget gate decides what is kept of these.
                 cells.copy_from_slice(&cells_above[above * hidden..][..count]);
             }
@@ -111,6 +113,7 @@ impl LstmStates {
         let hidden = weights.hidden();
         let mut gate_gradients = vec![0.0; self.gates.len()];
         let zeros = vec![0.0; packing.sequences() * hidden];
+        let recurrent = Packed::new(Matrix::new(weights.recurrent, 4 * hidden).transposed());
         // What comes back from the position after, for each sequence.
         let (mut cell_carry, mut output_carry) = (zeros.clone(), zeros.clone());
         for (rows, above) in packing.positions().rev() {
@@ -130,8 +133,8 @@ impl LstmStates {
                 target,
             );
             if above.is_some() {
-                let recurrent = Matrix::new(weights.recurrent, 4 * hidden).transposed();
-                multiply(Matrix::new(target, 4 * hidden), recurrent, carry, Into::Set);
+                let target = Matrix::new(target, 4 * hidden);
+                recurrent.multiply(target, carry, hidden, 0, Into::Set);
                 apply_mask(carry, mask);
             }
         }

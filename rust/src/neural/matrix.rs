@@ -1,6 +1,14 @@
 //! Views of matrices, and their product.
 
-use matrixmultiply::sgemm;
+use std::cell::Cell;
+use std::ops::Range;
+
+use super::product::Packed;
+
+thread_local! {
+    /// Where right factors are packed.
+    static PACKING_MEMORY: Cell<Vec<f32>> = const { Cell::new(Vec::new()) };
+}
 
 /// A view of a matrix, or of its transpose.
 #[derive(Debug, Clone, Copy)]
@@ -43,8 +51,52 @@ impl<'a> Matrix<'a> {
         }
     }
 
+    /// The number of rows.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of columns.
+    pub fn column_count(&self) -> usize {
+        self.columns
+    }
+
+    /// The elements, the distance of rows and that of the elements of a row.
+    pub fn elements(&self) -> (&'a [f32], usize, usize) {
+        (self.values, self.row_stride, self.column_stride)
+    }
+
+    /// Append some rows of some columns, each filled up with zeros to a width.
+    pub fn copy_panel(
+        &self,
+        rows: Range<usize>,
+        columns: Range<usize>,
+        width: usize,
+        target: &mut Vec<f32>,
+    ) {
+        assert!(rows.end <= self.rows && columns.end <= self.columns, "no such panel");
+        let padding = width - columns.len();
+        if self.column_stride == 1 {
+            for row in rows {
+                let own = row * self.row_stride;
+                target.extend_from_slice(&self.values[own + columns.start..own + columns.end]);
+                target.extend(std::iter::repeat_n(0.0, padding));
+            }
+            return;
+        }
+        let start = target.len();
+        target.resize(start + rows.len() * width, 0.0);
+        for (place, column) in columns.enumerate() {
+            let own = &self.values[column * self.column_stride + rows.start * self.row_stride..];
+            let elements = own.iter().step_by(self.row_stride);
+            for (row, value) in target[start..].chunks_exact_mut(width).zip(elements) {
+                row[place] = *value;
+            }
+        }
+    }
+
     /// Whether every element of the view is inside its slice.
-    fn is_valid(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         self.rows == 0
             || self.columns == 0
             || (self.rows - 1) * self.row_stride + (self.columns - 1) * self.column_stride
@@ -76,34 +128,10 @@ pub fn multiply_columns(
     first: usize,
     into: Into,
 ) {
-    assert_eq!(left.columns, right.rows, "the shapes of the factors do not agree");
-    assert_eq!(product.len(), left.rows * width, "the shape of the product is another one");
-    assert!(first + right.columns <= width, "the product has too many columns");
-    assert!(left.is_valid() && right.is_valid(), "a view leaves its slice");
-    if left.rows == 0 || right.columns == 0 {
-        return;
-    }
-    let beta = if into == Into::Add { 1.0 } else { 0.0 };
-    // SAFETY: all elements of both factors and of the product lie in their slices, as was checked,
-    // and the product is borrowed mutably, so nothing overlaps.
-    unsafe {
-        sgemm(
-            left.rows,
-            left.columns,
-            right.columns,
-            1.0,
-            left.values.as_ptr(),
-            left.row_stride as isize,
-            left.column_stride as isize,
-            right.values.as_ptr(),
-            right.row_stride as isize,
-            right.column_stride as isize,
-            beta,
-            product.as_mut_ptr().add(first),
-            width as isize,
-            1,
-        );
-    }
+    assert!(right.is_valid(), "a view leaves its slice");
+    let packed = Packed::reusing(right, PACKING_MEMORY.take());
+    packed.multiply(left, product, width, first, into);
+    PACKING_MEMORY.set(packed.into_memory());
 }
 
 /// Add each row of a matrix to the sums of its columns.

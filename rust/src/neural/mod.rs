@@ -5,13 +5,14 @@
 //! reads them in both directions ([`bidirectional`], [`lstm`]) and predicts tags. [`spans`] scores
 //! the labels of all spans. [`loss`] compares these scores with a tree, by inside-outside over all
 //! trees or span by span, and [`example`] collects the gradients of all parameters, whose places are
-//! in [`parameters`]. [`train`] takes the steps. [`model`] parses, and `nodes` writes
+//! in [`parameters`]. [`train`] takes the steps of [`adam`]. [`model`] parses, and `nodes` writes
 //! trees.
 //!
-//! [`matrix`], [`activations`], [`packing`], [`random`] and [`dropout`] are the tools. Every gradient
+//! [`matrix`], [`product`], [`activations`], [`packing`], [`random`] and [`dropout`] are the tools. Every gradient
 //! is written by hand; `tests/neural.rs` compares each with finite differences.
 
 pub mod activations;
+pub mod adam;
 pub mod batch;
 pub mod bidirectional;
 pub mod dropout;
@@ -24,6 +25,7 @@ pub mod model;
 mod nodes;
 pub mod packing;
 pub mod parameters;
+pub mod product;
 pub mod random;
 mod rows;
 pub mod spans;

@@ -102,7 +102,7 @@ impl LayerPlace {
 /// Where each matrix is in the vector of all parameters.
 #[derive(Debug, Clone)]
 pub struct Layout {
-    /// Words x word_size.
+    /// Words x word_size. They come first, as [`super::adam`] expects.
     pub words: Range<usize>,
     /// Characters x character_size.
     pub characters: Range<usize>,

@@ -1,33 +1,24 @@
-//! Training by Adam (Kingma & Ba 2015) on batches of trees.
+//! Training on batches of trees.
 
 use rayon::prelude::*;
 
+use super::adam::{Adam, StepSize};
 use super::encoder::Network;
 use super::example::{Example, Objective, Setting};
 use super::loss::LabelPlaces;
 use super::random::Random;
-use super::vocabulary::Spelling;
+use super::vocabulary::{START, STOP, Spelling, UNKNOWN};
 use crate::cancel::{Cancel, Cancelled};
 
-/// The decay of the mean of gradients.
-const MEAN_DECAY: f32 = 0.9;
-
-/// The decay of the mean of squared gradients.
-const SQUARE_DECAY: f32 = 0.98;
-
-/// Keeps Adam from dividing by zero.
-const EPSILON: f32 = 1e-8;
-
-/// The number of sentences that are read side by side. Each group has one gradient, and these are
-/// added in a fixed order, so that the result does not depend on the number of threads.
-const GROUP: usize = 8;
+/// The fewest and the most sentences that are read side by side, unless a batch has fewer. Each group
+/// has one gradient, and these are added in a fixed order, so that the result does not depend on the
+/// number of threads. The sentences of a group have similar lengths, so a batch has two groups or more
+/// if it can.
+const GROUP: [usize; 2] = [8, 16];
 
 /// Sentences are sorted by length within this number of batches, so that those of a group have
 /// similar lengths.
 const SORTED_BATCHES: usize = 16;
-
-/// The number of parameters of which a thread computes steps at a time.
-const BLOCK: usize = 1 << 14;
 
 /// The steps of one pass over the trees.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -55,10 +46,7 @@ pub struct Trainer {
     examples: Vec<Example>,
     seed: u64,
     values: Vec<f32>,
-    means: Vec<f32>,
-    squares: Vec<f32>,
-    average: Vec<f32>,
-    steps: i32,
+    adam: Adam,
 }
 
 impl Trainer {
@@ -78,21 +66,8 @@ impl Trainer {
             }
         }
         let values = network.layout.start(seed);
-        let zeros = vec![0.0; values.len()];
-        Self {
-            network,
-            places,
-            objective,
-            table,
-            counts,
-            examples,
-            seed,
-            average: values.clone(),
-            values,
-            means: zeros.clone(),
-            squares: zeros,
-            steps: 0,
-        }
+        let adam = Adam::new(&values, network.shape.word_size, network.shape.words);
+        Self { network, places, objective, table, counts, examples, seed, values, adam }
     }
 
     /// The number of training trees.
@@ -107,7 +82,7 @@ impl Trainer {
 
     /// The mean of the parameters over the last steps.
     pub fn average(&self) -> &[f32] {
-        &self.average
+        self.adam.average()
     }
 
     /// Learn from all trees once, on the threads of the current rayon pool; returns the sum of their
@@ -119,8 +94,16 @@ impl Trainer {
         for (number, groups) in batches.iter().enumerate() {
             let fraction = number as f32 / batches.len() as f32;
             let [first, last] = epoch.learning_rates;
-            let rate = first + (last - first) * fraction;
-            gradients.resize_with(groups.len().max(gradients.len()), Vec::new);
+            let size = StepSize {
+                rate: first + (last - first) * fraction,
+                scale: 1.0 / epoch.batch as f32,
+                largest_norm: epoch.largest_norm,
+                average_decay: epoch.average_decay,
+            };
+            let words = self.words(groups);
+            self.adam.catch_up(&mut self.values, words.iter().copied());
+            let count = groups.len().max(gradients.len());
+            gradients.resize_with(count, || vec![0.0; self.values.len()]);
             let losses: Vec<Result<f64, Cancelled>> = groups
                 .par_iter()
                 .zip(&mut gradients)
@@ -129,9 +112,9 @@ impl Trainer {
             for loss in losses {
                 total += loss?;
             }
-            let (sum, others) = gradients[..groups.len()].split_at_mut(1);
-            self.step(&mut sum[0], others, rate, epoch);
+            self.adam.step(&mut self.values, &mut gradients[..groups.len()], &words, size);
         }
+        self.adam.catch_up_all(&mut self.values);
         Ok(total)
     }
 
@@ -140,7 +123,7 @@ impl Trainer {
         let mut random = Random::new(&[self.seed, 1, epoch.number]);
         let mut order: Vec<usize> = (0..self.examples.len()).collect();
         shuffle(&mut order, &mut random);
-        let group = GROUP.min(epoch.batch);
+        let group = (epoch.batch / 2).clamp(GROUP[0], GROUP[1]).min(epoch.batch);
         let mut batches = Vec::new();
         for part in order.chunks_mut(epoch.batch * SORTED_BATCHES) {
             part.sort_by_key(|&example| self.examples[example].tags.len());
@@ -151,15 +134,25 @@ impl Trainer {
         batches
     }
 
+    /// The words whose embeddings some groups read.
+    fn words(&self, groups: &[Vec<usize>]) -> Vec<u32> {
+        let spellings =
+            groups.iter().flatten().flat_map(|&example| &self.examples[example].tokens.spellings);
+        let words = spellings.map(|&spelling| self.table[spelling as usize].word);
+        let mut words: Vec<u32> = words.chain([UNKNOWN, START, STOP]).collect();
+        words.sort_unstable();
+        words.dedup();
+        words
+    }
+
     fn group_loss(
         &self,
         group: &[usize],
         epoch: Epoch,
-        gradients: &mut Vec<f32>,
+        gradients: &mut [f32],
         cancel: &Cancel,
     ) -> Result<f64, Cancelled> {
-        gradients.clear();
-        gradients.resize(self.values.len(), 0.0);
+        self.adam.clear(gradients);
         let setting = Setting {
             network: &self.network,
             table: &self.table,
@@ -174,47 +167,6 @@ impl Trainer {
             .map(|&example| Random::new(&[self.seed, 2, epoch.number, example as u64]))
             .collect();
         setting.loss(&self.values, &examples, &streams, gradients, cancel)
-    }
-
-    /// A step of Adam with the sum of some gradients.
-    fn step(&mut self, sum: &mut [f32], others: &[Vec<f32>], rate: f32, epoch: Epoch) {
-        let norms: Vec<f64> = sum
-            .par_chunks_mut(BLOCK)
-            .enumerate()
-            .map(|(block, sum)| {
-                for other in others {
-                    let other = &other[block * BLOCK..];
-                    sum.iter_mut().zip(other).for_each(|(sum, value)| *sum += value);
-                }
-                sum.iter().map(|&value| f64::from(value) * f64::from(value)).sum()
-            })
-            .collect();
-        let scale = 1.0 / epoch.batch as f32;
-        let norm = norms.iter().sum::<f64>().sqrt() as f32 * scale;
-        let scale = scale * (epoch.largest_norm / norm.max(epoch.largest_norm));
-        self.steps += 1;
-        let mean_bias = 1.0 - MEAN_DECAY.powi(self.steps);
-        let square_bias = 1.0 - SQUARE_DECAY.powi(self.steps);
-        // The mean of all steps so far, until there are enough of them.
-        let decay = epoch.average_decay.min(self.steps as f32 / (self.steps as f32 + 10.0));
-        let blocks = self
-            .values
-            .par_chunks_mut(BLOCK)
-            .zip(self.means.par_chunks_mut(BLOCK))
-            .zip(self.squares.par_chunks_mut(BLOCK))
-            .zip(self.average.par_chunks_mut(BLOCK))
-            .zip(sum.par_chunks(BLOCK));
-        blocks.for_each(|((((values, means), squares), average), gradients)| {
-            for place in 0..values.len() {
-                let gradient = gradients[place] * scale;
-                means[place] += (1.0 - MEAN_DECAY) * (gradient - means[place]);
-                squares[place] += (1.0 - SQUARE_DECAY) * (gradient * gradient - squares[place]);
-                let mean = means[place] / mean_bias;
-                let deviation = (squares[place] / square_bias).sqrt() + EPSILON;
-                values[place] -= rate * mean / deviation;
-                average[place] += (1.0 - decay) * (values[place] - average[place]);
-            }
-        });
     }
 }
 

@@ -29,11 +29,12 @@ struct PyChartCache(Arc<ChartCache>);
 
 #[pymethods]
 impl PyChartCache {
-    /// A cache that keeps charts of up to `memory` bytes in sum.
+    /// A cache that keeps charts of up to `memory` bytes in sum; after that new charts replace the
+    /// oldest ones, or are not kept.
     #[new]
-    #[pyo3(signature = (*, memory))]
-    fn new(memory: usize) -> Self {
-        Self(Arc::new(ChartCache::new(memory)))
+    #[pyo3(signature = (*, memory, replace))]
+    fn new(memory: usize, replace: bool) -> Self {
+        Self(Arc::new(ChartCache::new(memory, replace)))
     }
 
     /// The number of charts.

@@ -47,6 +47,10 @@ _STEPS = 6400
 _FEWEST_EPOCHS = 10
 _MOST_EPOCHS = 100
 
+#: Large treebanks have fewer epochs: as many as this number of gradient steps needs, or a few.
+_MOST_STEPS = 40_000
+_FEWEST_EPOCHS_OF_ALL = 3
+
 #: The decay of the running mean of parameters, which is the result.
 _AVERAGE_DECAY = 0.999
 
@@ -89,7 +93,8 @@ class NeuralEstimator(Estimator):
         metadata=parameter(
             AnyOf(Interval(int, 0), Instance(None)),
             "the number of passes over all trees; training time grows with it. By default it is "
-            "10, and up to 100 for small treebanks, so that there are 6400 gradient steps",
+            "10; up to 100 for small treebanks, so that there are 6400 gradient steps, and down to "
+            "3 for large ones, whose steps are bounded by 40,000",
         ),
     )
     learning_rate: float = field(
@@ -268,7 +273,8 @@ class NeuralEstimator(Estimator):
         if self.epochs is not None:
             return self.epochs
         needed = math.ceil(_STEPS * self.batch_size / trees)
-        return min(max(needed, _FEWEST_EPOCHS), _MOST_EPOCHS)
+        possible = max(_MOST_STEPS * self.batch_size // trees, _FEWEST_EPOCHS_OF_ALL)
+        return min(max(needed, _FEWEST_EPOCHS), _MOST_EPOCHS, possible)
 
     def _rate(self, epoch: int, epochs: int) -> float:
         """The learning rate before an epoch: it rises at first, then falls as a cosine does."""
