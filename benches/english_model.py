@@ -27,7 +27,6 @@ from lpcfg import (
     NeuralEstimator,
     Parser,
     PCFGEstimator,
-    Pruning,
     Transform,
     Treebank,
     WordClusters,
@@ -54,9 +53,6 @@ WEIGHTS = {"gum": 4.0, "craft": 3.0, "ewt-silver": 2.0}
 #: Trees of the teachers whose phrases have a lower mean posterior are left out.
 MIN_CONFIDENCE = 0.7
 
-#: The teachers prune less than parsers do by default.
-TEACHER_PRUNING = Pruning(coarse=2e-4, fine=3e-4, spans=0.995)
-
 #: The student; the limits on words keep the model small.
 STUDENT = {
     "epochs": 4,
@@ -64,13 +60,13 @@ STUDENT = {
     "learning_rate": 0.002,
     "dropout": 0.15,
     "recurrent_dropout": 0.1,
-    "min_count": 6,
+    "min_count": 12,
 }
 VECTOR_WORDS = 20_000
 
-#: The grammar that comes with the network: few symbols, and words of gold trees only.
+#: The grammar that comes with the network: few symbols, and frequent words of gold trees only.
 GRAMMAR = {"binarize": "left", "vertical": 0, "horizontal": 1}
-LEXICON = LexiconOptions(prune=1e-3)
+LEXICON = LexiconOptions(prune=1e-3, replace=True, rare=20)
 
 #: What ``lpcfg show english`` says about the data.
 DATA = (
@@ -129,7 +125,7 @@ def train_teachers(folder, n_jobs):
             save(estimator.fit(treebank).grammar_, path)
         grammars.append(load(path))
     known = Dependencies.read(TREEBANKS / "gum" / "dev.conll.gz")
-    parser = Ensemble(grammars, dependencies=known, prune=TEACHER_PRUNING, n_jobs=n_jobs)
+    parser = Ensemble(grammars, dependencies=known, n_jobs=n_jobs)
     print(f"teachers, with the tags and dependencies of GUM dev\n{score(parser, 'gum')}")
 
 
@@ -206,7 +202,6 @@ def main():
         folder / "labelled",
         dependencies=conll,
         n_jobs=chosen.jobs,
-        prune=TEACHER_PRUNING,
     )
     print(report)
     treebank = mixed_treebank(
