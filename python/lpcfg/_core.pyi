@@ -210,6 +210,7 @@ class CRFModel:
         *,
         loss: str,
         prior_weight: float,
+        template_version: int,
         vocabulary: npt.NDArray[np.uint64],
         cluster_words: npt.NDArray[np.uint64],
         clusters: npt.NDArray[np.uint16],

@@ -12,7 +12,7 @@ use lpcfg_core::chart::latent::LatentOutcome;
 use lpcfg_core::chart::rule_posteriors::RulePosteriors;
 use lpcfg_core::decode::{Best, PackedForest};
 use lpcfg_core::grammar::{GrammarError, LatentArrays};
-use lpcfg_core::parser::{Combine, Decoder, Options, Parser, Status, Workspace};
+use lpcfg_core::parser::{Analysis, Combine, Decoder, Options, Parser, Status, Workspace};
 use proptest::prelude::*;
 use support::latent_case::{LatentCase, Passed, latent_case};
 use support::{Case, anchored_rules, key, rule_posteriors};
@@ -112,12 +112,11 @@ fn check_max_rule(latent: &LatentCase) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The parser gives trees their probability under the latent model.
-fn check_tree_probability(latent: &LatentCase) -> Result<(), TestCaseError> {
+fn analyze(latent: &LatentCase, decoder: Decoder) -> Analysis {
     let parser = Parser::new(Arc::new(latent.grammar(true))).unwrap();
     let tokens = latent.tokens();
     let options = Options {
-        decoder: Decoder::MaxRecall,
+        decoder,
         combine: Combine::Posteriors,
         coarse_threshold: 0.0,
         span_recall: 1.0,
@@ -129,11 +128,15 @@ fn check_tree_probability(latent: &LatentCase) -> Result<(), TestCaseError> {
         marginals: false,
         times: false,
     };
+    let (mut workspace, cancel) = (Workspace::default(), Cancel::new());
+    parser.analyze(tokens.as_slice().into(), options, &mut workspace, &cancel).unwrap()
+}
+
+/// The parser gives trees their probability under the latent model.
+fn check_tree_probability(latent: &LatentCase) -> Result<(), TestCaseError> {
     let trees = latent.weighted_trees();
     prop_assume!(trees.iter().any(|tree| tree.probability > 0.0));
-    let analysis = parser
-        .analyze(tokens.as_slice().into(), options, &mut Workspace::default(), &Cancel::new())
-        .unwrap();
+    let analysis = analyze(latent, Decoder::MaxRecall);
     let found = analysis.trees[0].log_probability.exp();
     // The nodes of a tree may be probable, but the tree impossible.
     let status = if found > 0.0 { Status::Parsed } else { Status::Inconsistent };
@@ -142,6 +145,37 @@ fn check_tree_probability(latent: &LatentCase) -> Result<(), TestCaseError> {
         trees.iter().any(|tree| (tree.probability - found).abs() <= 1e-5 * found),
         "no tree has probability {found}"
     );
+    Ok(())
+}
+
+/// Where a model that deviates from its backbone gives no probability, one that deviates less does,
+/// and all probabilities are those of that model.
+fn check_damping(latent: &LatentCase) -> Result<(), TestCaseError> {
+    let latent = &latent.clone().deviating();
+    prop_assume!(!latent.case.trees().is_empty());
+    let analysis = analyze(latent, Decoder::MaxF1);
+    let total = |damping| -> (f64, f64) {
+        let weights: Vec<f64> =
+            latent.damped(damping).weighted_trees().iter().map(|tree| tree.probability).collect();
+        (weights.iter().sum(), weights.iter().map(|weight| weight.abs()).sum())
+    };
+    let (first, size) = total(1.0);
+    prop_assume!(first.abs() > 1e-3 * size);
+    if first < 0.0 {
+        prop_assert_ne!(analysis.status, Status::Parsed);
+    }
+    let used = match analysis.status {
+        Status::Parsed => vec![1.0],
+        Status::Loosened => vec![0.7, 0.4, 0.1],
+        _ => return Ok(()),
+    };
+    let found = analysis.trees[0].log_probability.exp();
+    let fits = |&damping: &f64| {
+        let trees = latent.damped(damping).weighted_trees();
+        (analysis.log_probability - total(damping).0.ln()).abs() < 1e-3
+            && trees.iter().any(|tree| (tree.probability - found).abs() <= 1e-3 * found)
+    };
+    prop_assert!(used.iter().any(fits), "{analysis:?}");
     Ok(())
 }
 
@@ -176,6 +210,11 @@ proptest! {
     #[test]
     fn tree_probabilities(latent in latent_case(0.01, false)) {
         check_tree_probability(&latent)?;
+    }
+
+    #[test]
+    fn damped_models(latent in latent_case(-1.0, false)) {
+        check_damping(&latent)?;
     }
 
     #[test]

@@ -1,6 +1,7 @@
 """Trees weighed by features of the words at the borders of their spans."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -252,3 +253,19 @@ def test_a_crf_parser_is_saved_as_a_parser(decoder, tmp_path):
     save(Ensemble([parser]), tmp_path / "among")
     (member,) = Parser.load(tmp_path / "among").members
     assert list(member.parse_many(words=words)) == list(parser.parse_many(words=words))
+
+
+def test_models_keep_the_version_of_their_templates(tmp_path):
+    new = small(epochs=1).fit(Treebank.from_trees(embedded_trees(40))).grammar_
+    # Weights that older templates have learnt, as far as the parser knows.
+    old = replace(new, crf_weights=replace(new.crf_weights, template_version=3))
+    save(old, tmp_path / "old.lpcfg")
+    again = load(tmp_path / "old.lpcfg")
+    assert again.crf_weights.template_version == 3
+    words = ["She", "can", "fish", "."]
+    first, second, third = (Parser(grammar).analyze(words=words) for grammar in (old, again, new))
+    assert first == second
+    assert first.log_probability != third.log_probability
+    with pytest.raises(InputError, match="from 1 to") as raised:
+        replace(new.crf_weights, template_version=0).core(new.symbols)
+    assert raised.value.argument == "template_version"

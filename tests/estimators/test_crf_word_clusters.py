@@ -14,7 +14,6 @@ from lpcfg import (
     load,
     save,
 )
-from lpcfg.io.model_file import ModelFile, read_document, write_model_file
 
 NOUN = "(S (NP (PRP we)) (VP (VBD saw) (NP (NP (DT the) (NN {})) (PP (IN with) (NP (NNS {}))))))"
 VERB = "(S (NP (PRP we)) (VP (VBD saw) (NP (DT the) (NN {})) (PP (IN with) (NP (NNS {})))))"
@@ -72,19 +71,6 @@ def test_the_model_file_has_the_clusters(clusters, tmp_path):
     words = trees("stripes", "knives")[0].words()
     assert Parser(again).analyze(words=words) == Parser(grammar).analyze(words=words)
     assert f1(again) == 100
-
-
-def test_models_of_the_version_without_clusters_are_read(tmp_path):
-    path = tmp_path / "crf.lpcfg"
-    grammar = fit(None)
-    save(grammar, path)
-    file = ModelFile(path)
-    arrays = {name: np.array(file.array(name)) for name in file.names()}
-    document = read_document(file, {})
-    document["crf"]["template_version"] = 1
-    write_model_file(path, arrays, document)
-    words = trees("spots", "forks")[0].words()
-    assert Parser(load(path)).analyze(words=words) == Parser(grammar).analyze(words=words)
 
 
 def test_clusters_must_be_fitted():

@@ -86,7 +86,7 @@ def _pack(grammar: Grammar) -> tuple[Arrays, Document]:
         document["crf"] = {
             "loss": grammar.crf_weights.loss,
             "prior_weight": grammar.crf_weights.prior_weight,
-            "template_version": _core.crf_template_version,
+            "template_version": grammar.crf_weights.template_version,
         }
         if grammar.crf_weights.dependencies:
             document["crf"]["dependencies"] = True
@@ -146,7 +146,7 @@ def _latent_states(file: ModelFile, document: Document) -> LatentStates:
 
 def _crf_weights(file: ModelFile, document: Document) -> CRFWeights:
     crf = dict(document["crf"])
-    version = crf.pop("template_version")
+    version = crf["template_version"]
     known = range(_core.crf_oldest_template_version, _core.crf_template_version + 1)
     if version not in known:
         raise ModelFileError(

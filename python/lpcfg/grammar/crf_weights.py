@@ -13,13 +13,21 @@ from lpcfg import _core
 from lpcfg.errors import GrammarError
 from lpcfg.treebank.symbol import Symbol
 
-__all__ = ["CRFWeights", "FeatureLabels", "Loss", "feature_labels"]
+__all__ = ["CRFWeights", "FeatureLabels", "Loss", "coarse_label", "feature_labels"]
 
 Loss = Literal["crf", "independent"]
 
 
 #: The number of times that a word must be seen to have features of its own.
 _FREQUENT = 3
+
+
+#: The first version of feature templates with coarse labels.
+_COARSE_LABELS = 4
+
+#: What separates the parts of labels, and the length from which labels with digits are codes.
+_SEPARATORS = ".:_|+"
+_SHORTEST_CODE = 4
 
 
 class FeatureLabels(NamedTuple):
@@ -34,14 +42,35 @@ class FeatureLabels(NamedTuple):
     labels: NDArray[np.uint32]
 
 
-def feature_labels(symbols: Sequence[Symbol]) -> FeatureLabels:
+def coarse_label(label: str) -> str:
+    """A label of a treebank without its finest part, such as gender and number.
+
+    Labels with parts lose the last one. Positional codes, which have digits, keep their first two
+    characters: the category and its type in those of EAGLES and of Prague.
+
+    >>> [coarse_label(label) for label in ("grup.nom.ms", "ncms000", "NNMS1-----A----", "NP", ".")]
+    ['grup.nom', 'nc', 'NN', 'NP', '.']
+    """
+    if len(label) >= _SHORTEST_CODE and any(map(str.isdigit, label)):
+        return label[:2] if label[:2].isalpha() else label
+    separators = [place for place, character in enumerate(label) if character in _SEPARATORS]
+    return label[: separators[-1]] if separators and separators[-1] > 0 else label
+
+
+def feature_labels(
+    symbols: Sequence[Symbol], template_version: int = _core.crf_template_version
+) -> FeatureLabels:
     """The labels of each symbol: itself, itself without annotation, and the tag of a preterminal.
+
+    From version 4 of the feature templates on, both also without the finest parts of labels.
 
     >>> symbols = [Symbol(("NP",), ("S",)), Symbol(("NP",), ("VP",)), Symbol(("NP",), (), ("DT",))]
     >>> feature_labels(symbols).labels  # the first two differ in annotation only
     array([0, 1, 2, 1, 3, 4], dtype=uint32)
     >>> feature_labels([Symbol(("NP", "NN"), preterminal=True)]).labels
     array([0, 1, 2], dtype=uint32)
+    >>> feature_labels([Symbol(("grup.nom.ms",)), Symbol(("grup.nom.fs",))]).labels
+    array([0, 1, 2, 3, 4, 2], dtype=uint32)
     """
     names: dict[tuple[object, ...], int] = {}
     kinds: dict[tuple[int, ...], int] = {}
@@ -49,6 +78,11 @@ def feature_labels(symbols: Sequence[Symbol]) -> FeatureLabels:
     for symbol in symbols:
         plain = (symbol.is_binarization, symbol.preterminal, symbol.labels)
         symbol_names: list[tuple[object, ...]] = [symbol, plain]
+        coarse = tuple(map(coarse_label, symbol.labels))
+        if template_version >= _COARSE_LABELS and coarse != symbol.labels:
+            symbol_names.append(("coarse", symbol.is_binarization, symbol.preterminal, coarse))
+            if symbol.preterminal and coarse[-1] != symbol.labels[-1]:
+                symbol_names.append(("coarse tag", coarse[-1]))
         if symbol.preterminal:
             # The tag alone, whatever unary chain is above it. The core expects it last.
             symbol_names.append(("tag", symbol.labels[-1]))
@@ -74,6 +108,7 @@ class CRFWeights:
     ``cluster_words``, ``clusters``: hashes of words, and their word clusters from coarse to fine;
     empty for a model without word clusters.
     ``dependencies``: whether there are features of dependencies.
+    ``template_version``: the version of the feature templates that the weights belong to.
 
     >>> CRFWeights("crf", 1.0, np.zeros(0, dtype=np.uint64), np.zeros(8, dtype=np.float32))
     <CRFWeights: crf loss, prior weight 1, 0 of 8 weights are not zero>
@@ -88,6 +123,7 @@ class CRFWeights:
         default_factory=lambda: np.zeros((0, _core.crf_cluster_levels), dtype=np.uint16)
     )
     dependencies: bool = False
+    template_version: int = _core.crf_template_version
 
     def __post_init__(self) -> None:
         if self.loss not in get_args(Loss):
@@ -123,10 +159,11 @@ class CRFWeights:
         >>> CRFWeights("crf", 1.0, none, weights).core([Symbol(("NP",))])
         <lpcfg._core.CRFModel object at ...>
         """
-        features = feature_labels(symbols)
+        features = feature_labels(symbols, self.template_version)
         return _core.CRFModel(
             loss=self.loss,
             prior_weight=self.prior_weight,
+            template_version=self.template_version,
             vocabulary=self.vocabulary,
             cluster_words=self.cluster_words,
             clusters=self.clusters,

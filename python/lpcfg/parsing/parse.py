@@ -78,7 +78,9 @@ class Parse:
     status            meaning
     ================  ==========================================================================
     ``parsed``        Parsed as usual: pruned with the parser's thresholds, then decoded.
-    ``loosened``      Pruning removed every tree; thresholds 30 to 1,000 times lower kept some.
+    ``loosened``      Pruning removed every tree; thresholds 30 to 1,000 times lower kept some. Or a
+                      spectral model gave the sentence or its tree no probability, and a model
+                      between it and the PCFG was used: its latent states were damped.
     ``tightened``     The charts would not have fitted into the parser's ``memory``; thresholds ten
                       or more times higher made them smaller.
     ``smoothed``      The grammar has no tree with these words and tags; every word was allowed to

@@ -176,7 +176,7 @@ mod tests {
 
     /// The dog saw a cat with tails: 0 <- 1 <- 2 -> 4, 3 <- 4 -> 6, 5 <- 6.
     fn sentence() -> Vec<TokenAttributes> {
-        let vocabulary = Vocabulary::learn([("the", 9), ("saw", 3)].into_iter());
+        let vocabulary = Vocabulary::learn([("the", 9), ("saw", 3)].into_iter()).with_version(3);
         let words = [
             ("the", 1, "det"),
             ("dog", 1, "nsubj"),

@@ -2,9 +2,9 @@
 //! words at the borders of spans (Hall, Durrett & Klein 2014).
 //!
 //! A grammar prunes the chart, and a linear model scores the remaining items and rules. [`tokens`]
-//! has the attributes of words that features read, [`templates`] the features, those of given
-//! dependencies apart, [`template_numbers`] the numbers of their templates, and [`weights`] their
-//! weights. [`pass`] sums over trees by inside-outside, [`train`] learns weights from
+//! has the attributes of words that features read, [`templates`] the features, those of spellings and
+//! given dependencies apart, [`template_numbers`] the numbers of their templates, and [`weights`]
+//! their weights. [`pass`] sums over trees by inside-outside, [`train`] learns weights from
 //! gold-constrained charts, and [`CrfTrees`] and [`CrfRules`] are the objectives of decoders.
 //! Features are stored as hashes.
 
@@ -12,6 +12,7 @@ mod dependency_templates;
 mod objectives;
 mod parts;
 pub mod pass;
+mod spelling;
 mod tagging;
 pub mod template_numbers;
 pub mod templates;

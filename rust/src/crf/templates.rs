@@ -103,6 +103,7 @@ pub fn word_features(sentence: &[TokenAttributes], position: usize, found: &mut 
     add.add(T::WordTagsAfter, [tags[2], tags[3], tags[4]]);
     add.add(T::WordWithTagAfter, [words[2], tags[3]]);
     add.add(T::WordWithTagBefore, [tags[1], words[2]]);
+    own.spelling.add_features(&mut add);
     if add.has_clusters() {
         let fine = [-1, 0, 1].map(|step| add.cluster(position + step, 2));
         let middle = [-1, 0, 1].map(|step| add.cluster(position + step, 1));
@@ -306,7 +307,7 @@ mod tests {
     use super::*;
 
     fn sentence() -> Vec<TokenAttributes> {
-        let vocabulary = Vocabulary::learn([("the", 9), ("cats", 3)].into_iter());
+        let vocabulary = Vocabulary::learn([("the", 9), ("cats", 3)].into_iter()).with_version(3);
         let words = ["The", "cats", ",", "(", "all", "3", ")", "slept"];
         let attributes = |(position, word): (usize, &&str)| {
             vocabulary.attributes(word).with_tag(position as u32 % 4)
@@ -319,7 +320,7 @@ mod tests {
         let words = ["the", "cats", "slept", "3"];
         let keys = words.map(Vocabulary::cluster_key);
         let clusters = [[0, 0, 1], [1, 2, 7], [1, 3, 9], [2, 4, 11]];
-        let vocabulary = Vocabulary::learn([("the", 9), ("cats", 3)].into_iter());
+        let vocabulary = Vocabulary::learn([("the", 9), ("cats", 3)].into_iter()).with_version(3);
         let vocabulary = vocabulary.with_clusters(&keys, &clusters);
         let words = ["The", "cats", ",", "(", "all", "3", ")", "slept"];
         words.iter().map(|word| vocabulary.attributes(word).with_tag(1)).collect()

@@ -1,7 +1,9 @@
 //! The attributes of words that features read.
 
+use super::template_numbers::{SPELLING_VERSION, TEMPLATE_VERSION};
 use rustc_hash::{FxHashMap, FxHashSet};
 
+use super::spelling::{Spelling, character_class, shape};
 use crate::numeric::stable_hash::{combine, hash_text};
 
 /// A word seen this often has features of its own; a rarer one has those of its class.
@@ -47,13 +49,15 @@ pub struct TokenAttributes {
     pub class: u64,
     /// The most probable tag in the sentence; the class until that is known.
     pub tag: u64,
-    /// Its word shape: upper-case letters, lower-case letters, digits and others, without
-    /// repetitions.
+    /// Its word shape: upper-case letters, lower-case letters, letters of scripts without case,
+    /// digits and others, without repetitions.
     pub shape: u64,
     /// The first three characters.
     pub prefix: u64,
     /// The last character, the last two, the last three.
     pub suffixes: [u64; 3],
+    /// Other parts of the word; none in models of versions before [`SPELLING_VERSION`].
+    pub spelling: Spelling,
     /// The shape of its first character; for punctuation, the word itself.
     pub initial: u64,
     /// The word itself if it is punctuation, otherwise zero.
@@ -83,8 +87,10 @@ impl TokenAttributes {
 }
 
 /// The frequent words and suffixes of a treebank, as hashes.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Vocabulary {
+    /// The version of the templates by which words are read.
+    version: u32,
     frequent: FxHashSet<u64>,
     /// The clusters of words, by the hashes of the words.
     clusters: FxHashMap<u64, [u16; CLUSTER_LEVELS]>,
@@ -103,12 +109,18 @@ impl Vocabulary {
             }
         }
         let frequent = counts.into_iter().filter(|(_, (count, enough))| count >= enough);
-        Self { frequent: frequent.map(|(key, _)| key).collect(), clusters: FxHashMap::default() }
+        Self::from_hashes(frequent.map(|(key, _)| key))
     }
 
     /// The vocabulary with these hashes.
-    pub fn from_hashes(hashes: &[u64]) -> Self {
-        Self { frequent: hashes.iter().copied().collect(), clusters: FxHashMap::default() }
+    pub fn from_hashes(hashes: impl IntoIterator<Item = u64>) -> Self {
+        let frequent = hashes.into_iter().collect();
+        Self { version: TEMPLATE_VERSION, frequent, clusters: FxHashMap::default() }
+    }
+
+    /// The same vocabulary for a model of an older version, which reads words as it was trained to.
+    pub fn with_version(self, version: u32) -> Self {
+        Self { version, ..self }
     }
 
     /// The same vocabulary with word clusters, given the hashes of words
@@ -147,7 +159,8 @@ impl Vocabulary {
     pub fn attributes(&self, word: &str) -> TokenAttributes {
         let characters: Vec<char> = word.chars().collect();
         let lowered: Vec<char> = word.to_lowercase().chars().collect();
-        let shape = hash(Kind::Shape, &shape(&characters));
+        let has_spelling = self.version >= SPELLING_VERSION;
+        let shape = hash(Kind::Shape, &shape(&characters, has_spelling));
         let suffix = |length: usize| &lowered[lowered.len() - length.min(lowered.len())..];
         let class_suffix = (1..=longest_suffix(&lowered))
             .rev()
@@ -156,7 +169,7 @@ impl Vocabulary {
         let class = combine(combine(Kind::Class as u64, shape), class_suffix.unwrap_or(0));
         let own = hash(Kind::Word, &lowered);
         let mark = if is_mark(word) { hash(Kind::Mark, &characters) } else { 0 };
-        let first: Vec<char> = character_class(characters.first()).into_iter().collect();
+        let first = characters.first().map(|&first| character_class(first, has_spelling));
         TokenAttributes {
             word: if self.frequent.contains(&own) { own } else { class },
             class,
@@ -164,7 +177,8 @@ impl Vocabulary {
             shape,
             prefix: hash(Kind::Prefix, &lowered[..lowered.len().min(3)]),
             suffixes: [1, 2, 3].map(|length| hash(Kind::Suffix, suffix(length))),
-            initial: if mark == 0 { hash(Kind::Shape, &first) } else { mark },
+            spelling: if has_spelling { Spelling::new(&lowered) } else { Spelling::default() },
+            initial: if mark == 0 { hash_text(Kind::Shape as u64, first) } else { mark },
             mark,
             clusters: self.clusters(word, &lowered, class),
             head: 0,
@@ -182,21 +196,4 @@ fn longest_suffix(characters: &[char]) -> usize {
 /// Whether a word is punctuation: it has no letters or digits, or is a bracket.
 fn is_mark(word: &str) -> bool {
     !word.chars().any(char::is_alphanumeric) || OPENING.contains(&word) || CLOSING.contains(&word)
-}
-
-fn character_class(character: Option<&char>) -> Option<char> {
-    character.map(|&character| match character {
-        _ if character.is_uppercase() => 'X',
-        _ if character.is_lowercase() => 'x',
-        _ if character.is_numeric() => 'd',
-        _ => character,
-    })
-}
-
-fn shape(characters: &[char]) -> Vec<char> {
-    const LONGEST: usize = 5;
-    let mut shape: Vec<char> = characters.iter().filter_map(|c| character_class(Some(c))).collect();
-    shape.dedup();
-    shape.truncate(LONGEST);
-    shape
 }

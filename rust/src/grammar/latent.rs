@@ -1,6 +1,7 @@
 //! Parameters over latent states: what an L-PCFG has beyond its backbone PCFG.
 
 use std::borrow::Cow;
+use std::sync::OnceLock;
 
 use super::emissions::{Emissions, Token};
 use super::rules::{GrammarError, Rules, SymbolId, check_symbol};
@@ -45,6 +46,9 @@ const MAX_STATES: usize = 1024;
 /// may exceed one, but sums of their products over states must not overflow.
 const MAX_VALUE: f32 = 1e12;
 
+/// The factors of all states but the first in damped models, in the order in which they are tried.
+const DAMPING: [f32; 3] = [0.7, 0.4, 0.1];
+
 /// The parameters of an L-PCFG, checked, with the offsets of its vectors and tensors.
 #[derive(Debug, Clone)]
 pub struct Latent {
@@ -58,9 +62,16 @@ pub struct Latent {
     ratio_offsets: Vec<usize>,
     entry_ratios: Vec<u32>,
     tag_emissions: Vec<f32>,
+    /// Whether the first state of each symbol is the backbone, and others deviate from it.
+    deviates: bool,
+    /// Damped models, made when they are needed first.
+    damped: [OnceLock<Box<Self>>; DAMPING.len()],
 }
 
 impl Latent {
+    /// The number of damped models.
+    pub const DAMPED: usize = DAMPING.len();
+
     /// Check that all lengths and indices agree.
     pub fn new(
         rules: &Rules,
@@ -120,7 +131,7 @@ impl Latent {
                 return Err(GrammarError::EmissionRatios { row, vector });
             }
         }
-        Ok(Self {
+        let mut latent = Self {
             states: arrays.states,
             state_offsets,
             roots: arrays.roots,
@@ -130,7 +141,65 @@ impl Latent {
             ratio_offsets,
             entry_ratios: arrays.entry_ratios,
             tag_emissions: arrays.tag_emissions,
-        })
+            deviates: false,
+            damped: Default::default(),
+        };
+        latent.deviates = latent.deviates_from(rules);
+        Ok(latent)
+    }
+
+    /// A model between this one and its backbone PCFG, by its number below [`DAMPED`](Self::DAMPED).
+    ///
+    /// In a model of the spectral method, the first state of each symbol is the backbone, and the
+    /// others are directions of deviation from it. They are estimated with noise, so a sentence may
+    /// have a negative value, or a tree a larger one than its sentence. Where each vector over states
+    /// is scaled towards the first state, values approach the probabilities of the backbone. There
+    /// is no such model if the first states are not the backbone, as in models without negative
+    /// parameters.
+    pub fn damped(&self, rules: &Rules, number: usize) -> Option<&Self> {
+        let damp = || {
+            let damped = [const { OnceLock::new() }; DAMPING.len()];
+            let mut model = Self { damped, ..self.clone() };
+            model.damp(rules, DAMPING[number]);
+            Box::new(model)
+        };
+        self.deviates.then(|| &**self.damped[number].get_or_init(damp))
+    }
+
+    fn deviates_from(&self, rules: &Rules) -> bool {
+        /// Parameters are in single precision.
+        const ROUNDING: f64 = 1e-3;
+        let is_near = |value: f32, expected: f64| {
+            (f64::from(value) - expected).abs() <= ROUNDING * expected.max(f64::from(f32::EPSILON))
+        };
+        self.emission_ratios.iter().any(|&ratio| ratio < 0.0)
+            && rules.unary().is_empty()
+            && self.ratio_offsets.windows(2).all(|bounds| {
+                bounds[0] < bounds[1] && is_near(self.emission_ratios[bounds[0]], 1.0)
+            })
+            && rules.binary().iter().enumerate().all(|(number, rule)| {
+                let first = match self.tensors.get(number) {
+                    Tensor::Dense(values) => values.first(),
+                    Tensor::Sparse(_) => None,
+                };
+                first.is_some_and(|&first| is_near(first, rule.probability))
+            })
+    }
+
+    /// Multiply all states but the first by a factor, wherever a vector over states is used: at the
+    /// root and as the child of a rule.
+    fn damp(&mut self, rules: &Rules, factor: f32) {
+        for bounds in self.state_offsets.windows(2) {
+            self.roots[bounds[0]..bounds[1]].iter_mut().skip(1).for_each(|value| *value *= factor);
+        }
+        for (number, rule) in rules.binary().iter().enumerate() {
+            let right_states = self.states(rule.right);
+            let matrix = self.states(rule.left) * right_states;
+            for (place, value) in self.tensors.dense_mut(number).iter_mut().enumerate() {
+                let (left, right) = (place % matrix / right_states, place % right_states);
+                *value *= factor.powi(i32::from(left > 0) + i32::from(right > 0));
+            }
+        }
     }
 
     /// The number of states of a symbol.

@@ -172,6 +172,12 @@ impl Grammar {
         self.latent.as_ref()
     }
 
+    /// Parameters over latent states, damped ([`Latent::damped`]) if a number is given.
+    pub fn latent_damped(&self, damping: Option<usize>) -> Option<&Latent> {
+        let latent = self.latent()?;
+        damping.map_or(Some(latent), |number| latent.damped(&self.rules, number))
+    }
+
     /// The rules as given.
     pub fn rules(&self) -> &Rules {
         &self.rules

@@ -37,18 +37,32 @@ impl Random {
         (self.bits() % count as u64) as usize
     }
 
-    /// A dropout mask: zero with this probability, otherwise the inverse of that of the others.
+    /// A dropout mask: zero with this probability, in 256ths, otherwise the inverse of that of the
+    /// others.
+    #[inline(always)]
     pub fn mask(&mut self, values: &mut [f32], dropout: f32) {
-        let kept = 1.0 / (1.0 - dropout);
-        let limit = (f64::from(dropout) * 65536.0) as u64;
-        for four in values.chunks_mut(4) {
-            let mut bits = self.bits();
-            for value in four {
-                *value = if bits & 0xFFFF < limit { 0.0 } else { kept };
-                bits >>= 16;
-            }
+        let (limit, kept) = (dropped_bytes(dropout), kept_scale(dropout));
+        let chosen = |byte: u8| if byte < limit { 0.0 } else { kept };
+        let (eights, others) = values.as_chunks_mut::<8>();
+        for eight in eights {
+            *eight = self.bits().to_le_bytes().map(chosen);
+        }
+        for (value, byte) in others.iter_mut().zip(self.bits().to_le_bytes()) {
+            *value = chosen(byte);
         }
     }
+}
+
+/// How many of all bytes stand for zero in a mask.
+#[inline(always)]
+fn dropped_bytes(dropout: f32) -> u8 {
+    (dropout * 256.0).round().min(255.0) as u8
+}
+
+/// What a dropout mask has where it is not zero.
+#[inline(always)]
+pub fn kept_scale(dropout: f32) -> f32 {
+    256.0 / (256.0 - f32::from(dropped_bytes(dropout)))
 }
 
 #[cfg(test)]
@@ -63,6 +77,10 @@ mod tests {
         assert!((29_000..31_000).contains(&zeros), "{zeros}");
         let mean = mask.iter().sum::<f32>() / mask.len() as f32;
         assert!((mean - 1.0).abs() < 0.02, "{mean}");
+        // Never everything.
+        let mut mask = vec![0.0; 100_001];
+        Random::new(&[1, 3]).mask(&mut mask, 0.9999);
+        assert_eq!(mask.iter().copied().fold(0.0, f32::max), 256.0);
     }
 
     #[test]

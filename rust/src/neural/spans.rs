@@ -6,8 +6,9 @@
 
 use super::encoder::Network;
 use super::matrix::{Into, Matrix, add_column_sums, fill_rows, multiply};
-use super::random::Random;
+use super::random::{Random, kept_scale};
 use crate::chart::Cells;
+use crate::numeric::simd_dispatch::simd_dispatch;
 
 /// The hidden layers and the scores of all spans of a sentence, in the order of [`Cells`].
 #[derive(Debug)]
@@ -33,24 +34,9 @@ impl SpanScores {
         let size = shape.span_hidden;
         let cells = Cells::new(projections.len() / size - 1);
         let bias = &values[layout.border_bias.clone()];
-        let mut hidden = Vec::with_capacity(cells.count() * size);
-        for start in 0..cells.words() {
-            let from = &projections[start * size..][..size];
-            for end in start + 1..=cells.words() {
-                let to = &projections[end * size..][..size];
-                let pairs = to.iter().zip(from).zip(bias);
-                hidden.extend(pairs.map(|((to, from), bias)| (to - from + bias).max(0.0)));
-            }
-        }
-        let mut kept = 1.0;
-        if let Some((rate, random)) = dropout {
-            kept = 1.0 / (1.0 - rate);
-            let mut mask = vec![1.0; size];
-            for row in hidden.chunks_exact_mut(size) {
-                random.mask(&mut mask, rate);
-                row.iter_mut().zip(&mask).for_each(|(value, kept)| *value *= kept);
-            }
-        }
+        let mut hidden = vec![0.0; cells.count() * size];
+        let kept = dropout.as_ref().map_or(1.0, |&(rate, _)| kept_scale(rate));
+        fill_hidden(cells, projections, bias, dropout, &mut hidden);
         let mut scores = vec![0.0; cells.count() * shape.labels];
         fill_rows(&mut scores, &values[layout.label_bias.clone()]);
         multiply(
@@ -106,4 +92,50 @@ impl SpanScores {
             }
         }
     }
+}
+
+/// Fill the hidden layers of all spans.
+fn fill_hidden(
+    cells: Cells,
+    projections: &[f32],
+    bias: &[f32],
+    dropout: Option<(f32, &mut Random)>,
+    hidden: &mut [f32],
+) {
+    #[inline(always)]
+    fn run(
+        cells: Cells,
+        projections: &[f32],
+        bias: &[f32],
+        mut dropout: Option<(f32, &mut Random)>,
+        hidden: &mut [f32],
+    ) {
+        let size = bias.len();
+        let mut mask = vec![1.0; size];
+        let mut rows = hidden.chunks_exact_mut(size);
+        for start in 0..cells.words() {
+            let from = &projections[start * size..][..size];
+            let ends = projections[(start + 1) * size..].chunks_exact(size);
+            for (to, row) in ends.zip(&mut rows) {
+                if let Some((rate, random)) = &mut dropout {
+                    random.mask(&mut mask, *rate);
+                }
+                let (from, to, bias, mask) =
+                    (&from[..size], &to[..size], &bias[..size], &mask[..size]);
+                for unit in 0..size {
+                    row[unit] = (to[unit] - from[unit] + bias[unit]).max(0.0) * mask[unit];
+                }
+            }
+        }
+    }
+    simd_dispatch!(
+        run,
+        (
+            cells: Cells,
+            projections: &[f32],
+            bias: &[f32],
+            dropout: Option<(f32, &mut Random)>,
+            hidden: &mut [f32],
+        )
+    )
 }

@@ -10,9 +10,11 @@ use super::random::Random;
 use super::vocabulary::{START, STOP, Spelling, UNKNOWN};
 use crate::cancel::{Cancel, Cancelled};
 
-/// The number of sentences that are read side by side. Each group has one gradient, and these are
-/// added in a fixed order, so that the result does not depend on the number of threads.
-const GROUP: usize = 8;
+/// The fewest and the most sentences that are read side by side, unless a batch has fewer. Each group
+/// has one gradient, and these are added in a fixed order, so that the result does not depend on the
+/// number of threads. The sentences of a group have similar lengths, so a batch has two groups or more
+/// if it can.
+const GROUP: [usize; 2] = [8, 16];
 
 /// Sentences are sorted by length within this number of batches, so that those of a group have
 /// similar lengths.
@@ -121,7 +123,7 @@ impl Trainer {
         let mut random = Random::new(&[self.seed, 1, epoch.number]);
         let mut order: Vec<usize> = (0..self.examples.len()).collect();
         shuffle(&mut order, &mut random);
-        let group = GROUP.min(epoch.batch);
+        let group = (epoch.batch / 2).clamp(GROUP[0], GROUP[1]).min(epoch.batch);
         let mut batches = Vec::new();
         for part in order.chunks_mut(epoch.batch * SORTED_BATCHES) {
             part.sort_by_key(|&example| self.examples[example].tags.len());

@@ -11,7 +11,7 @@ use crate::decode::Derivation;
 pub enum Status {
     /// Parsed without a fallback.
     Parsed = 0,
-    /// Parsed with lower pruning thresholds.
+    /// Parsed with lower pruning thresholds, or with damped latent states.
     Loosened = 1,
     /// Parsed with smoothed emissions: every word may have every tag.
     Smoothed = 2,
@@ -79,6 +79,13 @@ const ROUNDING: f64 = 1e-3;
 /// more probable than the sentence.
 fn consistent(tree: f64, sentence: f64) -> f64 {
     if tree <= sentence + ROUNDING { tree.min(sentence) } else { f64::NEG_INFINITY }
+}
+
+impl Analysis {
+    /// Whether the latent models gave the sentence or its tree no probability.
+    pub(super) fn lacks_probability(&self) -> bool {
+        matches!(self.status, Status::Negative | Status::Inconsistent)
+    }
 }
 
 /// Whether spans in pre-order have a node over each single word, from the first to the last.

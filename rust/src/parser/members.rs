@@ -33,7 +33,7 @@ impl Parser {
         }
         let mut best = LatentOutcome::NoProbability;
         for (number, grammar) in self.grammars.iter().enumerate() {
-            let Some(latent) = grammar.latent() else { continue };
+            let Some(latent) = grammar.latent_damped(workspace.damping) else { continue };
             let Workspace { member_words: words, chart, latent: pass, mixture, rules, .. } =
                 workspace;
             grammar.emissions().lookup_all(sentence.tokens, smoothed, words);
@@ -97,7 +97,7 @@ impl Parser {
         trees: &mut [Derivation],
         workspace: &mut Workspace,
     ) {
-        let Workspace { member_words: words, chart, crf, mixture, .. } = workspace;
+        let Workspace { member_words: words, chart, crf, mixture, damping, .. } = workspace;
         if self.crf.is_some() {
             for tree in trees {
                 tree.log_probability = crf.log_probability(&tree_items(chart, &tree.nodes));
@@ -113,7 +113,7 @@ impl Parser {
         let mut weights = vec![Vec::new(); trees.len()];
         for &member in mixture.members() {
             let grammar = &self.grammars[member];
-            let Some(latent) = grammar.latent() else { continue };
+            let Some(latent) = grammar.latent_damped(*damping) else { continue };
             grammar.emissions().lookup_all(sentence.tokens, smoothed, words);
             for (tree, weights) in trees.iter().zip(&mut weights) {
                 weights.push(latent_log_probability(grammar, latent, sentence.tokens, words, tree));

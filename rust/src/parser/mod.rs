@@ -1,8 +1,8 @@
 //! The parser: coarse-to-fine passes, decoding, and fallbacks where no tree spans a sentence.
 //!
 //! [`Parser::analyze`] tries the fallback levels of [`Status`] in turn. `fill` runs the pruning
-//! passes within a memory budget, `members` the latent or CRF passes, and `fragments` parses what
-//! no tree spans. `parts` parses long sentences in parts, and `unfinished` gives a tree when the
+//! passes within a memory budget, `damping` the others, and `fragments` parses what no tree spans.
+//! `members` has the latent or CRF passes. `parts` parses long sentences in parts, and `unfinished` gives a tree when the
 //! time of a sentence is up. `chart_cache` keeps pruned charts for other grammars with the same
 //! backbone, and `times` measures the phases. Several grammars may parse as an ensemble, over one chart that the first of them
 //! prunes. `gold_constrained` fills the charts from which a CRF is trained.
@@ -10,6 +10,7 @@
 mod analysis;
 mod candidates;
 mod chart_cache;
+mod damping;
 mod fill;
 mod fragments;
 mod gold_constrained;
@@ -119,6 +120,8 @@ pub struct Workspace {
     pass: PcfgPass,
     chart: Chart,
     latent: LatentPass,
+    /// The number of the damped models of the last latent pass, if it was one of these.
+    damping: Option<usize>,
     crf: CrfPass,
     mixture: Mixture,
     marginals: LabelMarginals,
@@ -269,40 +272,9 @@ impl Parser {
             };
             workspace.pruned_smoothed = Some(smoothed);
             let level = (status, smoothed);
-            let clock = Stopwatch::start(options.times);
-            let status = self.latent_pass(sentence, level, options, workspace, cancel)?;
-            workspace.times.latent += clock.seconds();
-            let clock = Stopwatch::start(options.times);
-            let decoder = match (options.combine, options.decoder) {
-                // The trees of the members give fractions of nodes, not posteriors of rules.
-                (Combine::Trees, Decoder::MaxRule) if !workspace.mixture.members().is_empty() => {
-                    Decoder::MaxRecall
-                }
-                _ => options.decoder,
-            };
-            let candidates = options.candidates;
-            let found = self.decode(decoder, candidates, workspace, cancel)?;
-            if let Some(mut trees) = found {
-                // There was no time for all candidates.
-                let is_cut = (1..candidates).contains(&trees.len()) && cancel.is_late();
-                let status = if is_cut { Status::Timeout } else { status };
-                let is_whole = |tree: &Derivation| {
-                    let spans = tree.nodes.iter().map(|node| (node.start, node.end));
-                    cover_all_words(spans, sentence.tokens.len())
-                };
-                trees.retain(is_whole);
-                if trees.is_empty() {
-                    continue;
-                }
-                self.set_tree_probabilities(
-                    sentence,
-                    smoothed,
-                    options.combine,
-                    &mut trees,
-                    workspace,
-                );
-                let analysis = self.finish(status, trees, options, workspace);
-                workspace.times.decoding += clock.seconds();
+            if let Some(analysis) =
+                self.analyze_pruned(sentence, level, options, workspace, cancel)?
+            {
                 return Ok(analysis);
             }
         }

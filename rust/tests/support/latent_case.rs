@@ -16,6 +16,8 @@ pub struct LatentCase {
     arrays: LatentArrays<'static>,
     /// Whether the core is given sparse tensors.
     sparse: bool,
+    /// The factor of all states but the first in the weights of trees.
+    damping: f64,
 }
 
 /// Each symbol has so many vectors of emission likelihood ratios, which its emissions share.
@@ -54,6 +56,7 @@ pub fn latent_states(case: Case, lowest: f32) -> impl Strategy<Value = LatentCas
                 LatentCase {
                     case: case.clone(),
                     sparse,
+                    damping: 1.0,
                     arrays: LatentArrays {
                         states: states.clone(),
                         // A symbol that is never a root may still be below one.
@@ -98,6 +101,38 @@ pub struct Passed {
 impl LatentCase {
     fn states(&self, symbol: u32) -> usize {
         self.arrays.states[symbol as usize] as usize
+    }
+
+    /// The same grammar with the backbone as first state of each symbol, as in spectral models.
+    pub fn deviating(mut self) -> Self {
+        self.sparse = false;
+        let mut from = 0;
+        for (symbol, &states) in self.arrays.states.iter().enumerate() {
+            self.arrays.roots[from] = self.case.roots[symbol] as f32;
+            from += states as usize;
+        }
+        from = 0;
+        for &symbol in &self.arrays.ratio_symbols {
+            self.arrays.emission_ratios[from] = 1.0;
+            from += self.arrays.states[symbol as usize] as usize;
+        }
+        from = 0;
+        for (rule, &size) in self.case.binary.iter().zip(&self.arrays.binary_counts) {
+            self.arrays.binary.to_mut()[from] = rule.3 as f32;
+            from += size as usize;
+        }
+        self
+    }
+
+    /// The same grammar with damped states in the weights of trees.
+    pub fn damped(&self, damping: f64) -> Self {
+        Self { damping, ..self.clone() }
+    }
+
+    /// A vector over states where it is used.
+    fn damp(&self, mut vector: Vec<f64>) -> Vec<f64> {
+        vector.iter_mut().skip(1).for_each(|value| *value *= self.damping);
+        vector
     }
 
     /// The same tensors without their zeros, but for those of every third rule.
@@ -187,6 +222,7 @@ impl LatentCase {
         }
         let (left, left_nodes) = self.vector(&nodes[1..]);
         let (right, right_nodes) = self.vector(&nodes[1 + left_nodes..]);
+        let (left, right) = (self.damp(left), self.damp(right));
         let tensor = self.tensor(symbol, nodes[1].0, nodes[1 + left_nodes].0);
         let mut vector = vec![0.0; self.states(symbol)];
         for (i, sum) in vector.iter_mut().enumerate() {
@@ -209,7 +245,7 @@ impl LatentCase {
                 let root = tree.nodes[0].0;
                 let from: usize = (0..root).map(|symbol| self.states(symbol)).sum();
                 let roots = &self.arrays.roots[from..][..self.states(root)];
-                let (vector, _) = self.vector(&tree.nodes);
+                let vector = self.damp(self.vector(&tree.nodes).0);
                 let weight = roots.iter().zip(vector).map(|(&r, v)| f64::from(r) * v).sum();
                 Derived { nodes: tree.nodes, probability: weight }
             })

@@ -31,14 +31,15 @@ pub(super) struct PyCrfModel(pub(super) Arc<CrfModel>);
 impl PyCrfModel {
     #[new]
     #[pyo3(signature = (
-        *, loss, prior_weight, vocabulary, cluster_words, clusters, kinds, label_offsets, labels,
-        weights
+        *, loss, prior_weight, template_version, vocabulary, cluster_words, clusters, kinds,
+        label_offsets, labels, weights
     ))]
     #[expect(clippy::too_many_arguments, reason = "one array each, all by name")]
     fn new(
         py: Python<'_>,
         loss: &str,
         prior_weight: f64,
+        template_version: u32,
         vocabulary: PyReadonlyArray1<'_, u64>,
         cluster_words: PyReadonlyArray1<'_, u64>,
         clusters: PyReadonlyArray2<'_, u16>,
@@ -55,6 +56,13 @@ impl PyCrfModel {
                 return Err(ArgumentError::new("loss", message).into());
             }
         };
+        if !(OLDEST_TEMPLATE_VERSION..=TEMPLATE_VERSION).contains(&template_version) {
+            let message = format!(
+                "must be from {OLDEST_TEMPLATE_VERSION} to {TEMPLATE_VERSION}, not \
+                 {template_version}"
+            );
+            return Err(ArgumentError::new("template_version", message).into());
+        }
         let vocabulary = elements("vocabulary", &vocabulary)?;
         let cluster_words = elements("cluster_words", &cluster_words)?;
         check_shape("clusters", clusters.shape(), &[cluster_words.len(), CLUSTER_LEVELS])?;
@@ -67,8 +75,9 @@ impl PyCrfModel {
             offsets_in("label_offsets", label_offsets, labels.len(), Runs::MayBeEmpty)?;
             let labels =
                 FeatureLabels::new(kinds.to_vec(), label_offsets.to_vec(), labels.to_vec())?;
-            let vocabulary =
-                Vocabulary::from_hashes(vocabulary).with_clusters(cluster_words, clusters);
+            let vocabulary = Vocabulary::from_hashes(vocabulary.iter().copied())
+                .with_version(template_version)
+                .with_clusters(cluster_words, clusters);
             let weights = Weights::new(weights.to_vec())?;
             let model = CrfModel { loss, prior_weight, vocabulary, labels, weights };
             Ok::<_, Failure>(Self(Arc::new(model)))
