@@ -3,7 +3,7 @@
 What its functions do is in their docstrings: ``help(lpcfg._core)``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from os import PathLike
 from typing import Any, TypeAlias, final
 
@@ -482,7 +482,12 @@ class BracketReader:
     def read(self, source: str, chunk: bytes) -> _ForestColumns: ...
     def finish(self, source: str) -> tuple[list[str], int]: ...
     def take(self) -> _ForestColumns: ...
-    def take_table(self, cleaning: Cleaning | None, transform: Transform) -> tuple[_Table, int]: ...
+    def read_table(
+        self,
+        sources: Iterator[tuple[str, Iterator[bytes]]],
+        cleaning: Cleaning | None,
+        transform: Transform,
+    ) -> tuple[_Table, int, list[str], int]: ...
 
 def clean_forest(forest: _ForestColumns, cleaning: Cleaning) -> _ForestColumns: ...
 def transform_forest(

@@ -60,6 +60,16 @@ def test_parse_tags(run):
     assert [line == "(())" for line in output.splitlines()] == [False, True]
 
 
+def test_refused_options_are_named(run):
+    code, output, message = run("parse", "--tags", stdin=b"DT NN\n")
+    assert (code, output) == (1, "")
+    assert message.startswith("lpcfg: --tags: this model needs the words of the sentences")
+    assert "spectral" in message
+    code, _, message = run("parse", "--timeout", "0", stdin=b"It rained .\n")
+    assert code == 1
+    assert message == "lpcfg: --timeout: must be a positive number of seconds, not 0.0\n"
+
+
 def test_parse_as_json(run):
     save(Grammar.from_string("S -> S S [0.4] | 'é' [0.6]"), "small.lpcfg")
     arguments = ["parse", "small.lpcfg", "--json", "-k", "3", "--prune", "0"]

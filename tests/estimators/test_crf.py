@@ -126,8 +126,9 @@ def test_save_and_load(model, tmp_path):
 
 def test_words_are_needed_and_tags_are_heeded(model):
     parser = Parser(model)
-    with pytest.raises(InputError, match="needs the words"):
+    with pytest.raises(InputError, match="needs the words") as caught:
         parser.parse(["PRP", "VBD"])
+    assert caught.value.argument == "tags"
     words = attachments()[0].words()
     tags = ["PRP", "VBD", "DT", "NN", "IN", "NNS"]
     assert parser.parse(tags, words=words).tags() == tags

@@ -1,19 +1,31 @@
 """Reading: every kind of source, every kind of mistake, lazily and all at once."""
 
+import _thread
 import errno
 import gzip
 import io
 import re
 import sys
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lpcfg._core import BracketReader
 from lpcfg.errors import InputError, TreebankError
+from lpcfg.treebank import reader, sources
+from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.forest import Forest
-from lpcfg.treebank.reader import ReadReport, TreebankWarning, read_forest, read_trees
+from lpcfg.treebank.reader import (
+    ReadReport,
+    TreebankWarning,
+    read_forest,
+    read_table,
+    read_trees,
+)
 from lpcfg.treebank.sources import read_chunks
+from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.tree import Tree
 from support.treebank_trees import names, trees
 
@@ -264,3 +276,82 @@ def test_garbage_is_skipped_or_refused_in_good_order(content):
     else:
         assert report.trees == len(found)
         assert bool(report.errors) == bool(report.skipped)
+
+
+class CountingCore:
+    """Counts the calls into the core that read, clean and transform trees."""
+
+    def __init__(self, *arguments):
+        self._core = BracketReader(*arguments)
+        self.calls = []
+
+    def __getattr__(self, name):
+        self.calls.append(name)
+        return getattr(self._core, name)
+
+
+def read_counting_calls(monkeypatch, places, **options):
+    """The columns of a table, and the names of the calls into the core."""
+    cores = []
+
+    def make(*arguments):
+        cores.append(CountingCore(*arguments))
+        return cores[-1]
+
+    monkeypatch.setattr(reader, "BracketReader", make)
+    columns, symbols, words = read_table(places, Cleaning(), Transform(), **options)
+    return ([*map(np.ndarray.tolist, columns)], symbols, words), cores[0].calls
+
+
+def test_files_are_read_cleaned_and_transformed_by_one_call(tmp_path, monkeypatch):
+    text = f"{RAIN}\n(())\n{SUN}\n" * 9
+    (tmp_path / "a.mrg").write_text(text)
+    (tmp_path / "b.mrg.gz").write_bytes(gzip.compress(text.encode()))
+    files = [tmp_path / "a.mrg", str(tmp_path / "b.mrg.gz")]
+    report, other = ReadReport(), ReadReport()
+    # Chunks that end anywhere.
+    monkeypatch.setattr(sources, "_CHUNK", 11)
+    table, calls = read_counting_calls(monkeypatch, files, report=report, style="auto")
+    assert calls == ["read_table"]
+    streams = [io.BytesIO(text.encode()), io.BytesIO(text.encode())]
+    expected, _ = read_counting_calls(monkeypatch, streams, report=other)
+    assert table == expected
+    assert report == other
+    assert (report.trees, report.empty) == (54, 18)
+
+
+def test_malformed_trees_of_several_files_are_counted_once(tmp_path):
+    for name in ("a.mrg", "b.mrg"):
+        (tmp_path / name).write_text(f"{RAIN}\n(NN)\n{SUN}\n(NN")
+    report = ReadReport()
+    columns, _, _ = read_table(tmp_path, Cleaning(), Transform(), on_error="skip", report=report)
+    assert (report.trees, report.skipped, len(columns[-1])) == (4, 4, 5)
+    positions = [error.rpartition("/")[2].split(": ")[0] for error in report.errors]
+    assert positions == ["a.mrg:2:1", "a.mrg:4:1", "b.mrg:2:1", "b.mrg:4:1"]
+
+
+def test_errors_while_files_are_read_name_the_file(tmp_path):
+    good, bad = tmp_path / "a.mrg", tmp_path / "b.mrg"
+    good.write_text(RAIN)
+    bad.write_text(f"{SUN}\n(NN)")
+    damaged = tmp_path / "c.mrg.gz"
+    damaged.write_bytes(gzip.compress(RAIN.encode())[:-9])
+    with pytest.raises(TreebankError, match='on_error="skip" leaves malformed') as malformed:
+        read_table([good, bad], Cleaning(), Transform())
+    assert (malformed.value.file, malformed.value.line) == (str(bad), 2)
+    with pytest.raises(TreebankError, match=r"the gzip file is cut short$") as short:
+        read_table([good, damaged], Cleaning(), Transform())
+    assert short.value.file == str(damaged)
+
+
+def test_an_interrupt_ends_the_reading_of_files(tmp_path, monkeypatch):
+    (tmp_path / "a.mrg").write_text(RAIN)
+
+    def endless(*_, **__):
+        _thread.interrupt_main()
+        while True:
+            yield RAIN.encode()
+
+    monkeypatch.setattr(reader, "read_chunks", endless)
+    with pytest.raises(KeyboardInterrupt):
+        read_table(tmp_path / "a.mrg", Cleaning(), Transform())

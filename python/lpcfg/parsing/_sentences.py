@@ -215,7 +215,10 @@ def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> Sentenc
     if grammar.is_conditional:
         if not words:
             raise InputError(
-                "a model with features of words needs the words of the sentences", argument="words"
+                "this model needs the words of the sentences, because it has features of words; "
+                "give words, or use a model that can parse tags alone, for example one of the "
+                "estimator spectral",
+                argument="tags",
             )
         spellings = [word for sentence in sentences for word in sentence.words or ()]
     heads, relations = None, None

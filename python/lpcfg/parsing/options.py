@@ -133,13 +133,13 @@ def check_timeout(timeout: float | None) -> None:
 
     >>> check_timeout(-1)
     Traceback (most recent call last):
-    lpcfg.errors.InputError: timeout: must be a positive number of seconds or None, not -1
+    lpcfg.errors.InputError: timeout: must be a positive number of seconds, not -1
     """
     if timeout is None:
         return
     if not isinstance(timeout, (int, float, np.floating)) or not 0 < timeout <= _MAX_TIMEOUT:
         raise InputError(
-            f"must be a positive number of seconds or None, not {timeout!r}", argument="timeout"
+            f"must be a positive number of seconds, not {timeout!r}", argument="timeout"
         )
 
 

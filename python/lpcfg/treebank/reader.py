@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
@@ -19,7 +18,15 @@ from lpcfg.treebank._encodings import decode_chunks, decode_unless_utf8
 from lpcfg.treebank._graph_files import read_graphs
 from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.forest import Forest
-from lpcfg.treebank.sources import Source, Sources, find_sources, read_chunks, source_name
+from lpcfg.treebank.read_report import MAX_ERRORS, ReadReport, TreebankWarning
+from lpcfg.treebank.sources import (
+    Source,
+    Sources,
+    find_sources,
+    is_regular_file,
+    read_chunks,
+    source_name,
+)
 from lpcfg.treebank.styles import (
     STYLES,
     TreebankStyle,
@@ -59,59 +66,9 @@ TableColumns: TypeAlias = tuple[
 ]
 """The columns of a node table in the order of :class:`~lpcfg.Treebank`, its symbols, its words."""
 
-_MAX_ERRORS = 20
 _BATCH = 1000
 _RECOGNISED_BYTES = 1 << 14
 """The bytes of a file from which its style is recognised."""
-
-
-class TreebankWarning(UserWarning):
-    """Malformed trees were skipped, or phrases with gaps raised.
-
-    >>> import io
-    >>> with warnings.catch_warnings(record=True) as caught:
-    ...     warnings.simplefilter("always")
-    ...     trees = list(read_trees(io.BytesIO(b"(NN rain) (NN)"), on_error="skip"))
-    >>> caught[0].category.__name__
-    'TreebankWarning'
-    """
-
-
-@dataclass
-class ReadReport:
-    """The numbers of trees read and skipped. With a report, reading issues no warning.
-
-    >>> import io
-    >>> report = ReadReport()
-    >>> trees = list(read_trees(io.BytesIO(b"(NN rain) (NN)"), on_error="skip", report=report))
-    >>> report.trees, report.skipped
-    (1, 1)
-    """
-
-    trees: int = 0
-    """The number of trees that were read, including empty ones."""
-    empty: int = 0
-    """The number of trees that were empty, or had no nodes left after cleaning."""
-    skipped: int = 0
-    """The number of malformed trees that were skipped."""
-    errors: list[str] = field(default_factory=list)
-    """The positions and reasons of the first 20 errors."""
-    style: str = "penn"
-    """The style of the treebank, given or recognised."""
-    discontinuous: int = 0
-    """The number of phrases with gaps; their children beyond a gap were raised."""
-
-    def __str__(self) -> str:
-        text = f"{self.trees} trees read"
-        if self.style != "penn":
-            text += f" in the style {self.style}"
-        if self.empty:
-            text += f", {self.empty} empty"
-        if self.discontinuous:
-            text += f", {self.discontinuous} discontinuous constituents raised"
-        if self.skipped:
-            text += f", {self.skipped} malformed ones skipped; the first: {self.errors[0]}"
-        return text
 
 
 @overload
@@ -276,11 +233,18 @@ class TreeReader:
         return forest
 
     def table(self, cleaning: Cleaning | None, transform: Transform) -> TableColumns:
-        """The node table of all trees."""
+        """The node table of all trees: files are read by one call into the core."""
         if not self.style.is_plain:
             return transform_forest(self.forest().columns, cleaning, transform)
-        self._read_all()
-        table, empty = self._core.take_table(cleaning, transform)
+        sources = self.sources
+        if not all(map(is_regular_file, sources)):
+            # The core notices Ctrl-C between chunks, so it must not wait for a pipe or a terminal.
+            self._read_all()
+            sources = []
+        chunks = ((source_name(each), self._chunks(each, self.style.encoding)) for each in sources)
+        with _hint(*sources):
+            table, empty, errors, skipped = self._core.read_table(chunks, cleaning, transform)
+        self._count_skipped(errors, skipped)
         columns, _, _ = table
         self._report.trees += len(columns[-1]) - 1 + empty
         self._report.empty += empty
@@ -345,7 +309,7 @@ class TreeReader:
         if not self._skip:
             raise error
         self._report.skipped += 1
-        if len(self._report.errors) < _MAX_ERRORS:
+        if len(self._report.errors) < MAX_ERRORS:
             self._report.errors.append(str(error))
 
     def _read_all(self) -> None:
@@ -359,7 +323,11 @@ class TreeReader:
     def _end(self, source: Source) -> None:
         with _hint(source):
             errors, skipped = self._core.finish(source_name(source))
-        room = _MAX_ERRORS - len(self._report.errors)
+        self._count_skipped(errors, skipped)
+
+    def _count_skipped(self, errors: list[str], skipped: int) -> None:
+        """Add errors to the report; ``skipped`` counts malformed trees from the start."""
+        room = MAX_ERRORS - len(self._report.errors)
         self._report.errors.extend(errors[:room])
         self._report.skipped += skipped - self._skipped
         self._skipped = skipped
@@ -370,12 +338,13 @@ class TreeReader:
 
 
 @contextmanager
-def _hint(source: Source) -> Iterator[None]:
+def _hint(*sources: Source) -> Iterator[None]:
     """Extend the error of a malformed tree in a file: it names the option to skip such trees."""
     try:
         yield
     except TreebankError as error:
-        if not isinstance(source, (str, os.PathLike)):
+        # Other errors, of damaged files, have no line.
+        if error.line is None or not all(isinstance(each, (str, os.PathLike)) for each in sources):
             raise
         raise TreebankError(
             f'{error.args[0]}; on_error="skip" leaves malformed trees out',

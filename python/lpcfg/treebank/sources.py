@@ -14,7 +14,14 @@ from typing import BinaryIO, TypeAlias, cast
 
 from lpcfg.errors import InputError, TreebankError
 
-__all__ = ["Source", "Sources", "find_sources", "read_chunks", "source_name"]
+__all__ = [
+    "Source",
+    "Sources",
+    "find_sources",
+    "is_regular_file",
+    "read_chunks",
+    "source_name",
+]
 
 Source: TypeAlias = str | os.PathLike[str] | BinaryIO
 """A path, a folder, a pattern, ``"-"`` for standard input, or an open binary file."""
@@ -89,6 +96,19 @@ def source_name(source: Source) -> str:
         name = os.fspath(source)
         return "<stdin>" if name == "-" else name
     return str(getattr(source, "name", "<stream>"))
+
+
+def is_regular_file(source: Source) -> bool:
+    """Whether reading a source cannot wait: it is no pipe, terminal or open file.
+
+    >>> is_regular_file("-"), is_regular_file(sys.stdin.buffer)
+    (False, False)
+    """
+    return (
+        isinstance(source, (str, os.PathLike))
+        and source_name(source) != "<stdin>"
+        and Path(source).is_file()
+    )
 
 
 def read_chunks(source: Source, *, text: bool = False) -> Iterator[bytes]:

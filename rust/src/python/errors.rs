@@ -66,6 +66,13 @@ pub(super) trait IntoPyErr {
     fn into_py_err(self, py: Python<'_>) -> PyErr;
 }
 
+/// The exception of Python code that the core has called.
+impl IntoPyErr for PyErr {
+    fn into_py_err(self, _: Python<'_>) -> PyErr {
+        self
+    }
+}
+
 impl IntoPyErr for Cancelled {
     fn into_py_err(self, py: Python<'_>) -> PyErr {
         Exception::Internal.new_err(py, self)
