@@ -18,6 +18,7 @@ fn options(threshold: f64) -> Options {
         coarse_threshold: threshold,
         threshold,
         span_recall: 1.0,
+        member_threshold: 0.0,
         memory: 1 << 30,
         candidates: 1,
         max_length: usize::MAX,
@@ -65,7 +66,7 @@ fn related() -> impl Strategy<Value = Vec<LatentCase>> {
 proptest! {
     #[test]
     fn results_do_not_depend_on_shared_charts(cases in related()) {
-        let cache = Arc::new(ChartCache::new(1 << 30));
+        let cache = Arc::new(ChartCache::new(1 << 30, false));
         for threshold in [0.0, 0.05, 0.3] {
             for case in cases.iter().chain(&cases) {
                 let alone = analyze(case, options(threshold), None);
@@ -76,7 +77,7 @@ proptest! {
 
     #[test]
     fn the_charts_of_one_backbone_are_kept_once(case in latent_case(0.1, false)) {
-        let cache = Arc::new(ChartCache::new(1 << 30));
+        let cache = Arc::new(ChartCache::new(1 << 30, false));
         analyze(&case, options(0.0), Some(&cache));
         let kept = (cache.len(), cache.bytes());
         prop_assert!(kept.0 > 0);
@@ -84,13 +85,32 @@ proptest! {
         prop_assert!(analyze(&case, timed, Some(&cache)).times.pcfg == 0.0);
         prop_assert_eq!((cache.len(), cache.bytes()), kept);
     }
+
+    #[test]
+    fn new_charts_replace_the_oldest_ones(case in latent_case(0.1, false)) {
+        let whole = Arc::new(ChartCache::new(1 << 30, false));
+        analyze(&case, options(0.0), Some(&whole));
+        let (count, bytes) = (whole.len(), whole.bytes());
+        // There is room for the charts of one threshold.
+        for replace in [false, true] {
+            let cache = Arc::new(ChartCache::new(bytes, replace));
+            for threshold in [0.3, 0.0] {
+                let alone = analyze(&case, options(threshold), None);
+                prop_assert_eq!(analyze(&case, options(threshold), Some(&cache)), alone);
+                prop_assert!(cache.bytes() <= bytes);
+            }
+            let timed = Options { times: true, ..options(0.0) };
+            let is_kept = analyze(&case, timed, Some(&cache)).times.pcfg == 0.0;
+            prop_assert!(is_kept || !replace || count > 1);
+        }
+    }
 }
 
 #[test]
 fn a_full_cache_keeps_no_more_charts() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
     let case = latent_case(0.1, false).new_tree(&mut runner).unwrap().current();
-    let cache = Arc::new(ChartCache::new(8));
+    let cache = Arc::new(ChartCache::new(8, true));
     assert_eq!(analyze(&case, options(0.0), Some(&cache)), analyze(&case, options(0.0), None));
     assert!(cache.is_empty() && cache.bytes() == 0);
 }

@@ -358,3 +358,27 @@ def test_built_in_parameters_leave_out_the_punctuation_of_a_tag_set(name, mark):
     # The mark is in another phrase: an error only if marks count. Roots never count.
     assert matched(name) == (2, 2)
     assert matched("all-words") == (1, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "gold", "predicted", "counts"),
+    [
+        # S, sn and sp are right; grup.nom.ms has another label, and the comma does not count.
+        (
+            "cess",
+            "(ROOT (S (sn (grup.nom.ms (nc a) (aq b) (Fc ,))) (sp (sps00 c) (sn (np d)))))",
+            "(ROOT (S (sn (grup.nom.fs (nc a) (aq b)) (Fc ,)) (sp (sps00 c) (sn (np d)))))",
+            (4, 5, 5),
+        ),
+        # The full stop may be in IP or above it; the inner NP is missing.
+        (
+            "keyaki",
+            "(ROOT (IP (PP (NP (NP (N a)) (N b)) (P c)) (VB d) (PU .)))",
+            "(ROOT (CP (IP (PP (NP (N a) (N b)) (P c)) (VB d)) (PU .)))",
+            (3, 4, 4),
+        ),
+    ],
+)
+def test_built_in_parameters_by_hand(name, gold, predicted, counts):
+    found = score(gold, predicted, find_parameters(name))
+    assert (found.matched, found.gold, found.predicted) == counts

@@ -49,11 +49,22 @@ def test_the_second_parser_runs_no_pruning_passes(grammars, sentences):
 
 
 def test_a_pickled_cache_is_empty(grammars, sentences):
-    charts = ChartCache(memory=10**6)
+    charts = ChartCache(memory=10**6, replace=True)
     trees(Parser(grammars[0], charts=charts), sentences)
     copy = pickle.loads(pickle.dumps(charts))
     assert len(charts) > len(copy) == 0
-    assert copy.memory == 10**6
+    assert (copy.memory, copy.replace) == (10**6, True)
+
+
+def test_new_charts_replace_the_oldest_ones(grammars, sentences):
+    whole = ChartCache()
+    trees(Parser(grammars[0], charts=whole), sentences)
+    for replace in (False, True):
+        charts = ChartCache(memory=whole.core.bytes // 2, replace=replace)
+        trees(Parser(grammars[0], charts=charts), sentences)
+        with Profile() as profile:
+            trees(Parser(grammars[1], charts=charts), sentences[-3:])
+        assert (profile.phases["PCFG pass"].cpu == 0) == replace
 
 
 def test_the_memory_of_a_cache_is_checked():

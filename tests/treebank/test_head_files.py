@@ -95,3 +95,57 @@ def test_an_estimator_takes_a_file(tmp_path):
     given = SpectralEstimator(features="full", head_rules=HeadRules.read(path)).fit(trees).grammar_
     assert np.array_equal(by_name.latent.binary, given.latent.binary)
     assert by_name.provenance == given.provenance
+
+
+@pytest.mark.parametrize(
+    ("name", "tree", "heads"),
+    [
+        (
+            "negra",
+            "(S (NP (ART der) (NN Hund)) (VVFIN bellt) (PP (APPR in) (NN Eile)) ($. .))",
+            {"NP": "Hund", "S": "bellt", "PP": "in"},
+        ),
+        (
+            "ctb",
+            "(IP (NP (NN gou)) (VP (ADVP (AD kuai)) (VP (VV pao) (NP (NN lu)))) (PU .))",
+            {"IP": "pao", "VP": "pao"},
+        ),
+        (
+            "ftb",
+            "(SENT (NP (DET le) (NC chien) (AP (ADJ noir))) (VN (CLR se) (V va)) (PONCT .))",
+            {"NP": "chien", "SENT": "va", "VN": "va"},
+        ),
+        (
+            "keyaki",
+            "(IP (PP (NP (D kono) (N inu)) (P wa)) (VB hoe) (AXD ta) (PU .))",
+            {"PP": "wa", "IP": "hoe", "NP": "inu"},
+        ),
+    ],
+)
+def test_tables_of_other_treebanks(name, tree, heads):
+    treebank = bank(tree)
+    rules = resolve_head_rules(name, treebank)
+    assert rules == HeadRules.named(name)
+    depth = np.zeros(len(treebank.symbol), dtype=int)
+    for node in reversed(range(len(depth))):
+        if treebank.parent[node] >= 0:
+            depth[node] = depth[treebank.parent[node]] + 1
+    levels = [np.flatnonzero(depth == level) for level in range(depth.max() + 1)]
+    head = rules.head_children(treebank, levels)
+
+    def head_word(node):
+        while head[node] >= 0:
+            node = head[node]
+        return treebank.words[treebank.word[node]]
+
+    found = {
+        treebank.symbols[treebank.symbol[node]].labels[-1]: head_word(node)
+        for node in range(len(head))
+        if head[node] >= 0 and not treebank.symbols[treebank.symbol[node]].is_binarization
+    }
+    assert heads.items() <= found.items()
+
+
+def test_there_is_no_table_of_that_name():
+    with pytest.raises(InputError, match="only ctb, ftb, keyaki, negra"):
+        HeadRules.named("wsj")

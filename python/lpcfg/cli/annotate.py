@@ -62,7 +62,7 @@ def _annotate(options: argparse.Namespace) -> None:
         transform=grammar.transform,
         **reading_options(options),
         report=read_report,
-    )
+    ).normalized(grammar.normalization)
     report(str(read_report), options.quiet)
     states = annotate_states(grammar, treebank, n_jobs=options.jobs)
     without = int((states[treebank.tree_offsets[1:] - 1] < 0).sum())

@@ -49,7 +49,7 @@ from lpcfg.sequence.tagger import Tagger
 from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.reader import ReadReport
 from lpcfg.treebank.transform import Transform
-from lpcfg.treebank.treebank import Treebank
+from lpcfg.treebank.treebank import NORMALIZATIONS, Treebank
 
 __all__ = ["add"]
 
@@ -227,6 +227,12 @@ def _add_lexicon(group: argparse._ArgumentGroup) -> None:
         help="words seen up to N times are counted for the classes of unknown words "
         f"(default: {defaults.rare})",
     )
+    group.add_argument(
+        "--normalize",
+        choices=NORMALIZATIONS,
+        help="bring words to this Unicode normal form, here and before the model looks them up "
+        "(default: words stay as they are)",
+    )
 
 
 def _check_options(options: argparse.Namespace) -> None:
@@ -332,6 +338,7 @@ def _train(options: argparse.Namespace) -> None:
             **reading_options(options),
             report=read_report,
         )
+    treebank = treebank.normalized(options.normalize)
     report(str(read_report), options.quiet)
     if options.unlabelled:
         treebank = add_text(treebank, target, options, lexicon)

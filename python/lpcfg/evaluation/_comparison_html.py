@@ -28,7 +28,7 @@ th:first-child, td:first-child { text-align: left; }
 tbody th { font-weight: normal; }
 .trees { display: flex; flex-wrap: wrap; gap: 1rem; align-items: flex-start; }
 figure { margin: 0; max-width: 100%; }
-figure div { overflow-x: auto; }
+.wide { overflow-x: auto; }
 figcaption { font-weight: bold; }
 """
 
@@ -61,8 +61,8 @@ def _table(title: str, rows: Rows) -> str:
         for first, *cells in body
     )
     return (
-        f"<h2>{escape(title)}</h2>\n<table><thead><tr>{head}</tr></thead>"
-        f"<tbody>{lines}</tbody></table>"
+        f'<h2>{escape(title)}</h2>\n<div class="wide"><table><thead><tr>{head}</tr></thead>'
+        f"<tbody>{lines}</tbody></table></div>"
     )
 
 
@@ -92,7 +92,10 @@ def _figure(caption: str, parse: Scorable, others: list[Scorable], comparison: C
         drawings.append(fragment.to_svg(marked={node - start for node in wrong}))
         start += size
     shown = "".join(drawings) or "no tree"
-    return f"<figure><figcaption>{escape(caption)}</figcaption><div>{shown}</div></figure>"
+    return (
+        f"<figure><figcaption>{escape(caption)}</figcaption>"
+        f'<div class="wide">{shown}</div></figure>'
+    )
 
 
 def _only_in_first(first: Scorable, second: Scorable, parameters: EvalbParameters) -> Iterator[int]:

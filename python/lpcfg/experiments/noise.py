@@ -73,6 +73,9 @@ def noise_trials(
     """
     common = (replace(family, kinds=()), treebank.digest, list(map(str, gold)), reranker)
     charts = ChartCache()
+    # Trials share single models, and those of all kinds a reranker if it chooses among their trees.
+    single: dict[Path, Evaluation] = {}
+    rerankings: dict[tuple[NoiseKind | None, ...], Evaluation] = {}
 
     def models(kind: NoiseKind | None) -> NoisyModels:
         """The models of a kind of noise, or without noise."""
@@ -80,25 +83,47 @@ def noise_trials(
             return replace(family, kinds=("add",), sigmas=(0.0,))
         return replace(family, kinds=(kind,))
 
-    def grammars(kind: NoiseKind | None) -> list[Grammar]:
-        return [load(file) for file in models(kind).train(treebank, folder / (kind or "seeds"))]
+    def grammars(kind: NoiseKind | None) -> list[tuple[Grammar, Evaluation]]:
+        """The models of a kind, and their parses."""
+        files = models(kind).train(treebank, folder / (kind or "seeds"))
+        pairs = []
+        for file in files:
+            grammar = load(file)
+            if file not in single:
+                single[file] = parses(grammar)
+            pairs.append((grammar, single[file]))
+        return pairs
+
+    def parses(grammar: Grammar) -> Evaluation:
+        return evaluate_parser(Parser(grammar, n_jobs=family.n_jobs, charts=charts), gold)
+
+    def reranking(groups: Sequence[Sequence[NoiseKind | None]]) -> Evaluation | None:
+        """The trees that a reranker chooses."""
+        if reranker is None:
+            return None
+        parts: list[tuple[Estimator, ...]] = [
+            tuple(member.alone() for kind in kinds for member in models(kind).members())
+            for kinds in groups
+        ] or [(family.estimator,)]
+        if reranker.candidates > 1:
+            return evaluate_parser(replace(reranker, estimators=parts).fit(treebank), gold)
+        key = tuple(kind for kinds in groups for kind in kinds)
+        if key not in rerankings:
+            alone = [estimator for part in parts for estimator in part]
+            fitted = replace(reranker, estimators=alone).fit(treebank)
+            rerankings[key] = evaluate_parser(fitted, gold)
+        return rerankings[key]
 
     def trial(noise: str, groups: Sequence[Sequence[NoiseKind | None]]) -> Trial:
         """Models of the kinds of each group are combined first, and then the groups."""
 
         def measure() -> dict[str, float | None]:
-            several = [[each for kind in kinds for each in grammars(kind)] for kinds in groups]
-            parts: list[tuple[Estimator, ...]] = [
-                tuple(member.alone() for kind in kinds for member in models(kind).members())
-                for kinds in groups
-            ] or [(family.estimator,)]
-            fitted = None
-            if reranker is not None:
-                alone = [estimator for part in parts for estimator in part]
-                chosen = alone if reranker.candidates == 1 else parts
-                fitted = replace(reranker, estimators=chosen).fit(treebank)
-            several = several or [[family.estimator.fit(treebank).grammar_]]
-            found, reranked = _combinations(several, fitted, gold, charts, family.n_jobs)
+            several = [[pair for kind in kinds for pair in grammars(kind)] for kinds in groups]
+            if not several:
+                grammar = family.estimator.fit(treebank).grammar_
+                several = [[(grammar, parses(grammar))]]
+            reranked = reranking(groups)
+            found = _combinations(several, reranked, gold, charts, family.n_jobs)
             if reranked is not None:
                 write_text(_trees_file(folder, noise), "".join(f"{t}\n" for t in reranked.trees))
             return found
@@ -153,17 +178,18 @@ def _hierarchy(
 
 
 def _combinations(
-    groups: Sequence[Sequence[Grammar]],
-    reranker: Reranker | None,
+    groups: Sequence[Sequence[tuple[Grammar, Evaluation]]],
+    reranked: Evaluation | None,
     gold: Sequence[Tree],
     charts: ChartCache,
     n_jobs: int,
-) -> tuple[dict[str, float | None], Evaluation | None]:
-    """F1 of grammars, single and combined, and of the oracle over the trees of single grammars."""
-    grammars = [grammar for group in groups for grammar in group]
-    alone = [
-        evaluate_parser(Parser(grammar, n_jobs=n_jobs, charts=charts), gold) for grammar in grammars
-    ]
+) -> dict[str, float | None]:
+    """F1 of grammars, single and combined, and of the oracle over the trees of single grammars.
+
+    Grammars come with their own parses.
+    """
+    several = [[grammar for grammar, _ in group] for group in groups]
+    alone = [evaluation for group in groups for _, evaluation in group]
     candidates = zip(*(evaluation.trees for evaluation in alone), strict=True)
 
     def joint(some: Sequence[Grammar], decoder: str, combine: str) -> BaseParser:
@@ -173,20 +199,19 @@ def _combinations(
         return joint_parser(some, decoder=decoder, combine=combine, n_jobs=n_jobs)
 
     def combined(decoder: str, combine: str) -> float | None:
-        if len(groups) == 1:
-            parser = joint(grammars, decoder, combine)
+        if len(several) == 1:
+            parser = joint(several[0], decoder, combine)
         else:
-            parts = [joint(group, "max-f1", "posteriors") for group in groups]
+            parts = [joint(group, "max-f1", "posteriors") for group in several]
             parser = Ensemble(parts, combine=combine, n_jobs=n_jobs)
         # Products of rules need one chart.
         if decoder == "max-rule" and isinstance(parser, Ensemble):
             return None
         return evaluate_parser(parser, gold).scores.f1
 
-    reranked = None if reranker is None else evaluate_parser(reranker, gold)
     return {
         "mean of single": float(np.mean([evaluation.scores.f1 for evaluation in alone])),
         **{name: combined(*combination) for name, combination in COMBINATIONS.items()},
         **({} if reranked is None else {RERANKING: reranked.scores.f1}),
         "oracle": oracle_f1(candidates, gold),
-    }, reranked
+    }

@@ -130,6 +130,7 @@ def _unpack(file: ModelFile, document: Document) -> Grammar:
     )
     # The core checks all indices and probabilities as it takes them in.
     _ = grammar.core, grammar.crf_core, grammar.neural_core, grammar.cleaning
+    _ = grammar.normalization
     if grammar.span_filter is not None:
         _ = grammar.span_filter.core
     return grammar

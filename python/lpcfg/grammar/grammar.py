@@ -23,6 +23,7 @@ from lpcfg.lexicon.lexicon import Lexicon, lexicon_from_entries
 from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.symbol import Symbol
 from lpcfg.treebank.transform import Transform
+from lpcfg.treebank.treebank import NORMALIZATIONS, Normalization
 
 __all__ = ["Grammar"]
 
@@ -123,6 +124,18 @@ class Grammar:
         'ROOT'
         """
         return Cleaning.from_dict(self.provenance.get("cleaning", {}))
+
+    @property
+    def normalization(self) -> Normalization | None:
+        """The Unicode normal form to which words are brought before they are looked up, or None.
+
+        >>> Grammar.from_string("S -> 'a'").normalization is None
+        True
+        """
+        form = self.provenance.get("normalization")
+        if form is not None and form not in NORMALIZATIONS:
+            raise GrammarError(f"there is no normal form {form!r} of words")
+        return form
 
     @property
     def transform(self) -> Transform:

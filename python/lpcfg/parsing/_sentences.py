@@ -14,6 +14,7 @@ from lpcfg.errors import InputError
 from lpcfg.formats.dependencies import Dependencies, DependencyTree
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.treebank.escaping import escape_brackets
+from lpcfg.treebank.treebank import normalized_word
 
 __all__ = [
     "Sentence",
@@ -72,12 +73,12 @@ class Sentence(NamedTuple):
 def check_sentences(
     tags: Iterable[Tags] | None,
     words: Iterable[Sequence[str]] | None,
-    known_tags: Collection[str],
+    known_tags: Collection[str] | None,
 ) -> Iterator[Sentence]:
     """Sentences from their tags, their words or both, checked lazily.
 
     Round brackets in words are escaped, because models know them as ``-LRB-`` and ``-RRB-``.
-    ``known_tags``: the tags of the grammar.
+    ``known_tags``: the tags of the grammar, or None if tags are not checked.
     If there are neither tags nor words, the error is raised at once.
     """
     if tags is None and words is None:
@@ -100,7 +101,9 @@ def check_tags(tags: Tags, known_tags: Collection[str]) -> None:
 
 
 def _checked_sentences(
-    tags: Iterable[Tags] | None, words: Iterable[Sequence[str]] | None, known_tags: Collection[str]
+    tags: Iterable[Tags] | None,
+    words: Iterable[Sequence[str]] | None,
+    known_tags: Collection[str] | None,
 ) -> Iterator[Sentence]:
     if tags is None or words is None:
         pairs: Iterable[tuple[Tags | None, Sequence[str] | None]] = zip(
@@ -118,7 +121,7 @@ def _checked_sentences(
 
 
 def _checked(
-    tags: Tags | None, words: Sequence[str] | None, row: int, known_tags: Collection[str]
+    tags: Tags | None, words: Sequence[str] | None, row: int, known_tags: Collection[str] | None
 ) -> Sentence:
     sentence = Sentence(
         _tokens("tags", tags, row, gaps=words is not None), _tokens("words", words, row)
@@ -134,7 +137,7 @@ def _checked(
             f"sentence {row + 1} is empty; leave it out",
             argument="tags" if words is None else "words",
         )
-    if sentence.tags is not None:
+    if sentence.tags is not None and known_tags is not None:
         try:
             check_tags(sentence.tags, known_tags)
         except InputError as error:
@@ -202,8 +205,9 @@ class SentenceColumns(NamedTuple):
 def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> SentenceColumns:
     """The ids that a grammar has for words and tags."""
     # Either all sentences have words, or none; the same holds for given tags.
-    encode = grammar.lexicon.encode
-    words = [encode(s.words, s.tags) for s in sentences if s.words is not None]
+    spelt = [_spelt(grammar, s.words) for s in sentences if s.words is not None]
+    given = [s.tags for s in sentences if s.words is not None]
+    words = list(map(grammar.lexicon.encode, spelt, given))
     tags = []
     if any(sentence.tags for sentence in sentences):
         tags = [
@@ -220,7 +224,7 @@ def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> Sentenc
                 "estimator spectral",
                 argument="tags",
             )
-        spellings = [word for sentence in sentences for word in sentence.words or ()]
+        spellings = [word for words_of_sentence in spelt for word in words_of_sentence]
     heads, relations = None, None
     if grammar.crf_weights is not None and grammar.crf_weights.dependencies:
         heads, relations = _dependency_columns(sentences)
@@ -237,6 +241,12 @@ def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> Sentenc
         heads=heads,
         relations=relations,
     )
+
+
+def _spelt(grammar: Grammar, words: Sequence[str]) -> Sequence[str]:
+    """Words in the normal form of the grammar."""
+    form = grammar.normalization
+    return words if form is None else [normalized_word(word, form) for word in words]
 
 
 def _dependency_columns(sentences: Sequence[Sentence]) -> tuple[NDArray[np.int32], list[str]]:

@@ -19,6 +19,7 @@ from lpcfg.parameters.common import N_JOBS, PROGRESS
 from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options, Several
 from lpcfg.parameters.parameterized import parameter
 from lpcfg.parsing.base import BATCH, BaseParser, Tags
+from lpcfg.parsing.charts import ChartCache
 from lpcfg.parsing.ensemble import Ensemble, joint_parser
 from lpcfg.parsing.member_parses import analyze_with_each
 from lpcfg.parsing.options import (
@@ -243,6 +244,8 @@ class Reranker(BaseEstimator, BaseParser):
         self, grammars: list[list[Grammar]], classes: Sequence[Sequence[Sequence[int]]]
     ) -> None:
         """Make parsers from grammars; grammars of one backbone class share a chart."""
+        # Parsers take turns at each batch of sentences.
+        charts = ChartCache(replace=True) if len(grammars) > 1 else None
         self.grammars_ = grammars
         self.parsers_ = [
             joint_parser(
@@ -254,6 +257,7 @@ class Reranker(BaseEstimator, BaseParser):
                 max_length=self.max_length,
                 timeout=timeout_share(self.timeout, len(grammars)),
                 n_jobs=self.n_jobs,
+                charts=charts,
             )
             for group, group_classes in zip(grammars, classes, strict=True)
         ]

@@ -131,7 +131,7 @@ def mixed_treebank(
         sources = [gold_file] + [labelled_file] * bool(kept)
         mixed = Treebank.read(
             sources, cleaning=gold.cleaning or False, transform=transform or gold.transform
-        )
+        ).normalized(gold.normalization)
     weights = np.ones(len(mixed))
     weights[: len(gold)] = gold_weight * (1.0 if gold.weights is None else gold.weights)
     return mixed.weighted(weights)

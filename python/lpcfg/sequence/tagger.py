@@ -29,6 +29,7 @@ from lpcfg.treebank.cleaning import Cleaning
 from lpcfg.treebank.escaping import escape_brackets
 from lpcfg.treebank.inputs import Trees, as_treebank, as_trees
 from lpcfg.treebank.symbol import Symbol
+from lpcfg.treebank.treebank import normalized_word
 
 __all__ = ["Tagger"]
 
@@ -237,9 +238,11 @@ class Tagger(Parameterized):
     def _encode(self, sentences: Sequence[Sequence[str]]) -> tuple[FlatSequences, _core.Sequences]:
         flat = FlatSequences.of(sentences, "sentence")
         # Treebanks, and so the lexicon, have -LRB- and -RRB- for round brackets.
-        ids = np.concatenate(
-            [self.lexicon_.encode([escape_brackets(word) for word in words]) for words in sentences]
+        form = self.provenance_.get("normalization")
+        spelt = (
+            [normalized_word(escape_brackets(word), form) for word in words] for words in sentences
         )
+        ids = np.concatenate([self.lexicon_.encode(words) for words in spelt])
         return flat, _core.Sequences(flat.offsets, ids.astype(np.uint32), thread_count(self.n_jobs))
 
     def score(self, trees: Trees, y: object = None) -> float:

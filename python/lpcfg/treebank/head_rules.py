@@ -12,14 +12,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg.errors import InputError
+from lpcfg.treebank._head_tables import HEAD_TABLES
 from lpcfg.treebank._learnt_heads import learn_head_table
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["COLLINS", "HEAD_RULES", "HeadRules", "resolve_head_rules"]
 
-#: Names of head rules: Collins's table for English, rules that are learnt from the treebank, or
-#: whichever suits its labels.
-HEAD_RULES = ("auto", "collins", "learnt")
+#: Names of head rules: Collins's table for English, rules that are learnt from the treebank,
+#: whichever of these suits its labels, or the tables of other treebanks.
+HEAD_RULES = ("auto", "collins", "learnt", *HEAD_TABLES)
 
 Side = Literal["left", "right"]
 
@@ -118,10 +119,26 @@ class HeadRules:
         ...     HeadRules.read(file).table
         {'PP': (('right', ('P',)),), 'IP': (('right', ('VB', 'ADJI')), ('right', ()))}
         """
+        return cls._parsed(Path(path).read_text(encoding="utf-8"), path)
+
+    @classmethod
+    def named(cls, name: str) -> Self:
+        """The rules of a treebank: ``ctb`` (Chinese), ``ftb`` (French), ``keyaki`` or ``negra``.
+
+        >>> HeadRules.named("keyaki").table["PP"][0], HeadRules.named("negra").default
+        (('right', ('P',)), 'right')
+        """
+        if name not in HEAD_TABLES:
+            choices = ", ".join(HEAD_TABLES)
+            raise InputError(f"there is no head table {name!r}, only {choices}", argument="name")
+        return cls._parsed(HEAD_TABLES[name], name)
+
+    @classmethod
+    def _parsed(cls, text: str, path: str | PathLike[str]) -> Self:
         table: dict[str, tuple[Step, ...]] = {}
         default: Side = "left"
         punctuation = PUNCTUATION
-        for number, line in enumerate(Path(path).read_text(encoding="utf-8").splitlines(), start=1):
+        for number, line in enumerate(text.splitlines(), start=1):
             label, _, rest = line.partition("#")[0].strip().partition(" ")
             if label == "punctuation":
                 punctuation = frozenset(rest.split())
@@ -262,6 +279,8 @@ def resolve_head_rules(rules: HeadRules | str | PathLike[str], treebank: Treeban
         return rules
     if rules == "collins" or (rules == "auto" and _is_penn(treebank)):
         return HeadRules()
+    if rules in HEAD_TABLES:
+        return HeadRules.named(str(rules))
     if rules in HEAD_RULES:
         return HeadRules.learn(treebank)
     return HeadRules.read(rules)

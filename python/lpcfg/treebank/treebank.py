@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
+import unicodedata
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,7 +27,20 @@ from lpcfg.treebank.tree import Tree
 #: The largest number of nodes of a binarised tree that notebooks draw.
 _LARGEST_DRAWN = 60
 
-__all__ = ["Treebank"]
+__all__ = ["NORMALIZATIONS", "Normalization", "Treebank", "normalized_word"]
+
+#: The Unicode normal forms that words may be brought to.
+Normalization: TypeAlias = Literal["NFC", "NFKC"]
+NORMALIZATIONS: tuple[Normalization, ...] = get_args(Normalization)
+
+
+def normalized_word(word: str, form: Normalization | None) -> str:
+    """A word in a Unicode normal form; None leaves it as it is.
+
+    >>> normalized_word("\uff21\uff22", "NFKC"), normalized_word("e\u0301", "NFC") == "\u00e9"
+    ('AB', True)
+    """
+    return word if form is None else unicodedata.normalize(form, word)
 
 
 InvertibleColumns: TypeAlias = tuple[
@@ -49,7 +63,8 @@ class Treebank:
     and ``end`` count tokens within the sentence, ``end`` exclusive. ``word`` is -1 except for
     preterminals. ``cleaning`` is None if the trees were not cleaned. ``weights`` has the weight of
     each tree: in the counts of an estimator, a tree with weight 2 is a tree that occurs twice. None
-    stands for weights of 1; see :meth:`weighted`.
+    stands for weights of 1; see :meth:`weighted`. ``normalization`` is the Unicode normal form that
+    words were brought to, None if they were not; see :meth:`normalized`.
 
     >>> bank = Treebank.from_trees([Tree.from_string("(S (NP (PRP it)) (VP (VBD rained)))")])
     >>> bank.left.tolist(), bank.right.tolist(), bank.parent.tolist()
@@ -71,6 +86,7 @@ class Treebank:
     transform: Transform
     cleaning: Cleaning | None = None
     weights: NDArray[np.float64] | None = None
+    normalization: Normalization | None = None
 
     @classmethod
     def read(
@@ -280,7 +296,28 @@ class Treebank:
         """
         table = transform_table(self.columns, self.symbols, self.words, transform)
         transformed = Treebank.from_table(table, transform, self.cleaning)
-        return replace(transformed, weights=self.weights)
+        return replace(transformed, weights=self.weights, normalization=self.normalization)
+
+    def normalized(self, form: Normalization | None) -> Treebank:
+        """The same trees with words in a Unicode normal form; None leaves them as they are.
+
+        A grammar that is learnt from them brings the words of sentences to the same form before it
+        looks them up. The trees that it finds have the words as they were given.
+
+        >>> bank = Treebank.from_trees([Tree("NN", "\uff21"), Tree("NN", "A")]).normalized("NFKC")
+        >>> bank.words, bank.normalization
+        (('A',), 'NFKC')
+        """
+        if form is None:
+            return self
+        if form not in NORMALIZATIONS:
+            choices = " or ".join(NORMALIZATIONS)
+            raise InputError(f"must be {choices}, not {form!r}", argument="normalize")
+        numbers: dict[str, int] = {}
+        words = (normalized_word(word, form) for word in self.words)
+        new = np.array([numbers.setdefault(word, len(numbers)) for word in words], dtype=np.int32)
+        word = np.where(self.word < 0, np.int32(-1), new[self.word]) if len(new) else self.word
+        return replace(self, word=word, words=tuple(numbers), normalization=form)
 
     def sentences(self) -> list[tuple[list[str], list[str]]]:
         """The words and the tags of each sentence.
@@ -324,6 +361,7 @@ class Treebank:
             "treebank": self.digest,
             "transform": self.transform.to_dict(),
             "cleaning": {} if self.cleaning is None else self.cleaning.to_dict(),
+            **({} if self.normalization is None else {"normalization": self.normalization}),
         }
 
 

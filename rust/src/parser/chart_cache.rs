@@ -4,8 +4,8 @@
 //! states. When many models over one backbone parse the same sentences, as in a search for
 //! hyper-parameters, these passes are run once.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use rustc_hash::FxHashMap;
 
@@ -42,23 +42,37 @@ struct Kept {
     seconds: f64,
 }
 
+/// Charts, and what they take.
+#[derive(Debug, Default)]
+struct Charts {
+    found: FxHashMap<Key, Arc<Kept>>,
+    /// The keys of all charts, the oldest first, if new charts replace old ones.
+    order: VecDeque<Key>,
+    bytes: usize,
+}
+
 /// Pruned charts by the backbone, the sentence and the thresholds; shared by threads.
 #[derive(Debug)]
 pub struct ChartCache {
-    charts: Mutex<FxHashMap<Key, Arc<Kept>>>,
-    bytes: AtomicUsize,
+    charts: Mutex<Charts>,
     memory: usize,
+    replace: bool,
 }
 
 impl ChartCache {
-    /// A cache that keeps charts until they take this number of bytes, and no others after that.
-    pub fn new(memory: usize) -> Self {
-        Self { charts: Mutex::default(), bytes: AtomicUsize::new(0), memory }
+    /// A cache that keeps charts until they take this number of bytes. After that new charts replace
+    /// the oldest ones, or are not kept.
+    pub fn new(memory: usize, replace: bool) -> Self {
+        Self { charts: Mutex::default(), memory, replace }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Charts> {
+        self.charts.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The number of charts.
     pub fn len(&self) -> usize {
-        self.charts.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.lock().found.len()
     }
 
     /// Whether there are no charts.
@@ -68,25 +82,37 @@ impl ChartCache {
 
     /// The approximate number of bytes of all charts.
     pub fn bytes(&self) -> usize {
-        self.bytes.load(Ordering::Relaxed)
+        self.lock().bytes
     }
 
     fn get(&self, key: &Key) -> Option<Arc<Kept>> {
-        self.charts.lock().unwrap_or_else(PoisonError::into_inner).get(key).cloned()
+        self.lock().found.get(key).cloned()
     }
 
     fn keep(&self, key: Key, kept: Kept) {
-        let spans = key.open.as_ref().map_or(0, |_| SpanSet::bytes(key.tokens.len()));
-        let tokens = size_of_val(&*key.tokens);
-        let bytes = kept.chart.bytes() + size_of::<Kept>() + tokens + spans;
-        if self.bytes.load(Ordering::Relaxed) + bytes > self.memory {
+        let bytes = bytes_of(&key, &kept);
+        let mut charts = self.lock();
+        if bytes > self.memory || charts.found.contains_key(&key) {
             return;
         }
-        let mut charts = self.charts.lock().unwrap_or_else(PoisonError::into_inner);
-        if charts.insert(key, Arc::new(kept)).is_none() {
-            self.bytes.fetch_add(bytes, Ordering::Relaxed);
+        while charts.bytes + bytes > self.memory {
+            let Some(oldest) = charts.order.pop_front() else { return };
+            if let Some(dropped) = charts.found.remove(&oldest) {
+                charts.bytes -= bytes_of(&oldest, &dropped);
+            }
         }
+        if self.replace {
+            charts.order.push_back(key.clone());
+        }
+        charts.bytes += bytes;
+        charts.found.insert(key, Arc::new(kept));
     }
+}
+
+/// The approximate number of bytes of a chart and its key.
+fn bytes_of(key: &Key, kept: &Kept) -> usize {
+    let spans = key.open.as_ref().map_or(0, |_| SpanSet::bytes(key.tokens.len()));
+    kept.chart.bytes() + size_of::<Kept>() + size_of_val(&*key.tokens) + spans
 }
 
 impl Parser {
@@ -106,7 +132,9 @@ impl Parser {
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<FillOutcome, Cancelled> {
-        let Some((backbone, cache)) = &self.charts else {
+        // What a guide leaves open is not part of the key.
+        let charts = self.charts.as_ref().filter(|_| !workspace.is_guided);
+        let Some((backbone, cache)) = charts else {
             return self.fill(options, pruning, None, workspace, cancel);
         };
         let Some(budget) = self.memory_budget(tokens.len(), options.memory) else {

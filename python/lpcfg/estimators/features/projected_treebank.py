@@ -154,7 +154,7 @@ class ProjectingEstimator(Estimator):
             Instance(HeadRules, str, PathLike),
             "how features find the head of a phrase: collins for English, learnt from the "
             "treebank, auto for collins if it knows the labels of most phrases and learnt "
-            "otherwise, or a file of head rules",
+            "otherwise, the tables ctb, ftb, keyaki and negra, or a file of head rules",
             metavar="RULES",
             provenance=_head_rules_record,
         ),
