@@ -367,6 +367,7 @@ class NeuralParser:
         decoder: str,
         max_length: int,
         memory: int,
+        candidates: int,
         marginals: bool,
     ) -> dict[str, npt.NDArray[Any]]: ...
 

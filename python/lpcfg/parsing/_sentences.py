@@ -210,8 +210,9 @@ def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> Sentenc
     words = list(map(grammar.lexicon.encode, spelt, given))
     tags = []
     if any(sentence.tags for sentence in sentences):
+        known = grammar.tag_ids if grammar.neural_weights is None else grammar.neural_tag_ids
         tags = [
-            _NO_TAG if tag is None else grammar.tag_ids[tag]
+            _NO_TAG if tag is None else known.get(tag, _NO_TAG)
             for sentence in sentences
             for tag in sentence.tags or [None] * len(sentence.words or ())
         ]

@@ -347,6 +347,7 @@ class Parser(BaseParser):
                 decoder=self.decoder,
                 max_length=self.max_length or _NO_LIMIT,
                 memory=self.memory,
+                candidates=candidates,
                 marginals=marginals,
             )
         columns = self._core.analyze(
