@@ -34,6 +34,7 @@ fn options(decoder: Decoder) -> Options {
         combine: Combine::Posteriors,
         coarse_threshold: COARSE_THRESHOLD,
         span_recall: 1.0,
+        member_threshold: 0.0,
         threshold: THRESHOLD,
         memory: usize::MAX,
         candidates: 1,

@@ -1,12 +1,13 @@
 """Train the embedded English model from the treebanks and texts whose licences allow it.
 
-A teacher, a conditional random field with features of given tags and dependencies, parses AMALGUM.
-The embedded model is its student, and parses from words alone. Run from the top of the repository:
+Teachers, two conditional random fields with features of given tags and dependencies, parse AMALGUM
+together. The embedded model is their student: a neural network that parses from words alone. Run
+from the top of the repository:
 
     .venv/bin/python benches/english_model.py /tmp/english
 
-The folder keeps the teacher, its trees and the student; a run that was stopped goes on where it
-was.
+The folder keeps the teachers, their trees, the word vectors and the student; a run that was stopped
+goes on where it was.
 """
 
 import argparse
@@ -21,12 +22,14 @@ from lpcfg import (
     Cleaning,
     CRFEstimator,
     Dependencies,
+    Ensemble,
     LexiconOptions,
+    NeuralEstimator,
     Parser,
     PCFGEstimator,
-    Pruning,
     Transform,
     Treebank,
+    WordClusters,
     evaluate_parser,
     label_text,
     load,
@@ -44,26 +47,32 @@ AMALGUM_GENRES = ("academic", "bio", "fiction", "interview", "news", "voyage")
 TREEBANKS = SHARED / "treebanks"
 CORPORA = SHARED / "corpora"
 
-#: The weights of gold trees; those of the teacher's trees are 1.
-WEIGHTS = {"gum": 8.0, "craft": 8.0, "ewt-silver": 2.0}
+#: The weights of gold trees; those of the teachers' trees are 1.
+WEIGHTS = {"gum": 4.0, "craft": 3.0, "ewt-silver": 2.0}
 
-#: Trees of the teacher whose phrases have a lower mean posterior are left out.
+#: Trees of the teachers whose phrases have a lower mean posterior are left out.
 MIN_CONFIDENCE = 0.7
 
-#: The teacher has more symbols, and prunes less.
-TEACHER = {"binarize": "left", "vertical": 1, "horizontal": 1}
-TEACHER_PRUNING = Pruning(coarse=2e-4, fine=3e-4, spans=0.995)
+#: The student; the limits on words keep the model small.
+STUDENT = {
+    "epochs": 4,
+    "batch_size": 48,
+    "learning_rate": 0.002,
+    "dropout": 0.15,
+    "recurrent_dropout": 0.1,
+    "min_count": 12,
+}
+VECTOR_WORDS = 20_000
 
-#: The student: fewer symbols and a smaller lexicon, for speed and size.
-STUDENT = {"binarize": "left", "vertical": 0, "horizontal": 1}
-LEXICON = LexiconOptions(prune=1e-3)
-BITS = 22
+#: The grammar that comes with the network: few symbols, and frequent words of gold trees only.
+GRAMMAR = {"binarize": "left", "vertical": 0, "horizontal": 1}
+LEXICON = LexiconOptions(prune=1e-3, replace=True, rare=20)
 
 #: What ``lpcfg show english`` says about the data.
 DATA = (
     "trees of CRAFT, of the genres academic, bio, court, interview, news and voyage of GUM, and of "
     "the English Web Treebank (parsed by machine); text of the genres academic, bio, fiction, "
-    "interview, news and voyage of AMALGUM, parsed by a teacher that was trained on GUM and EWT"
+    "interview, news and voyage of AMALGUM, parsed by teachers that were trained on GUM and EWT"
 )
 
 
@@ -103,77 +112,43 @@ def text(folder, sentences):
     return parts
 
 
-def train_teacher(path, n_jobs):
-    """A teacher that knows tags and dependencies, from treebanks that are like the text."""
+def train_teachers(folder, n_jobs):
+    """Teachers that know tags and dependencies, from treebanks that are like the text."""
+    folder.mkdir(exist_ok=True)
     dependencies = Dependencies.read(TREEBANKS / "gum" / "train.conll.gz")
-    treebank = gold_trees(TEACHER, ("gum", "ewt-silver"))
-    grammar = CRFEstimator(dependencies=dependencies, n_jobs=n_jobs).fit(treebank).grammar_
-    save(grammar, path)
+    grammars = []
+    for side in ("left", "right"):
+        path = folder / f"{side}.lpcfg"
+        if not path.exists():
+            treebank = gold_trees({"binarize": side}, ("gum", "ewt-silver"))
+            estimator = CRFEstimator(dependencies=dependencies, n_jobs=n_jobs)
+            save(estimator.fit(treebank).grammar_, path)
+        grammars.append(load(path))
     known = Dependencies.read(TREEBANKS / "gum" / "dev.conll.gz")
-    parser = Parser(grammar, dependencies=known, prune=TEACHER_PRUNING, n_jobs=n_jobs)
-    print(f"teacher, with the tags and dependencies of GUM dev\n{score(parser, 'gum')}")
+    parser = Ensemble(grammars, dependencies=known, n_jobs=n_jobs)
+    print(f"teachers, with the tags and dependencies of GUM dev\n{score(parser, 'gum')}")
 
 
-def without_new_roots(grammar, gold):
-    """The same grammar without the rules of roots that no gold tree has.
+def train_words(path, treebank):
+    """Word vectors of all text, that of gold trees too."""
+    if not path.exists():
+        sentences = (words for words, _ in treebank.sentences())
+        save(WordClusters(max_words=VECTOR_WORDS).fit(sentences), path)
+    return path
 
-    They are errors of the teacher, for instance short clauses that it takes for parentheses.
+
+def smaller(grammar, gold):
+    """The same network in fewer bytes: each number takes one, and the grammar has fewer words.
+
+    The network does not need the words of the grammar, which has those of gold trees.
     """
-    known = PCFGEstimator().estimate(gold)
-    seen = {tuple(known.symbols[s] for s in rule) for rule in known.binary_rules.tolist()}
-    kept = [
-        not grammar.roots[rule[0]] or tuple(grammar.symbols[s] for s in rule) in seen
-        for rule in grammar.binary_rules.tolist()
-    ]
-    print(f"{len(kept) - sum(kept)} rules of roots are left out")
+    weights = grammar.neural_weights
+    weights = replace(weights, values=round_numbers(weights.values))
+    treebank = gold.transformed(Transform(**GRAMMAR))
+    backbone = PCFGEstimator(lexicon=LEXICON).estimate(treebank)
     return replace(
-        grammar,
-        binary_rules=grammar.binary_rules[kept],
-        binary_probabilities=grammar.binary_probabilities[kept],
+        backbone, span_filter=None, neural_weights=weights, provenance=grammar.provenance
     )
-
-
-def without_rare_words(grammar, gold):
-    """The same grammar with fewer words; the others become unknown words.
-
-    These are words without features of their own, and words that no gold tree has and whose class
-    has the same most probable tag.
-    """
-    lexicon, spans = grammar.lexicon, grammar.span_filter
-    tags, seen = spans.word_tags, set(gold.words)
-    frequent = grammar.crf_weights.knows(lexicon.words)
-    kept = [
-        bool(known and (word in seen or tags[number] != tags[lexicon.class_emission(word)]))
-        for number, (word, known) in enumerate(zip(lexicon.words, frequent, strict=True))
-    ]
-    rows = np.array([*kept, *[True] * len(lexicon.classes)])
-    lengths = np.diff(lexicon.offsets)
-    entries = np.repeat(rows, lengths)
-    lexicon = replace(
-        lexicon,
-        words=tuple(word for word, keep in zip(lexicon.words, kept, strict=True) if keep),
-        offsets=np.concatenate([[0], np.cumsum(lengths[rows])]).astype(np.int64),
-        symbols=lexicon.symbols[entries],
-        probabilities=lexicon.probabilities[entries],
-    )
-    spans = replace(spans, word_tags=spans.word_tags[rows], word_tag_sets=spans.word_tag_sets[rows])
-    return replace(grammar, lexicon=lexicon, span_filter=spans)
-
-
-def smaller(grammar):
-    """The same grammar with numbers that take a byte each, which only change a little."""
-    weights = replace(grammar.crf_weights, weights=round_numbers(grammar.crf_weights.weights))
-    # Relative errors of probabilities should be small, so their logarithms are rounded.
-    logarithms = round_numbers(np.log(grammar.lexicon.probabilities).astype(np.float32))
-    probabilities = np.exp(logarithms).astype(np.float64)
-    lexicon = replace(grammar.lexicon, probabilities=probabilities)
-    spans = grammar.span_filter
-    spans = replace(
-        spans,
-        border_weights=round_numbers(spans.border_weights),
-        pair_weights=round_numbers(spans.pair_weights),
-    )
-    return replace(grammar, crf_weights=weights, lexicon=lexicon, span_filter=spans)
 
 
 def score(parser, name):
@@ -184,7 +159,7 @@ def score(parser, name):
 
 def finish(grammar, gold, path, n_jobs):
     """Make a model smaller, measure it, and save it with its quality, its data and its licence."""
-    grammar = smaller(without_rare_words(without_new_roots(grammar, gold), gold))
+    grammar = smaller(grammar, gold)
     scores = {}
     for name in ("gum", "craft"):
         found = score(Parser(grammar, n_jobs=n_jobs), name)
@@ -204,7 +179,7 @@ def main():
     options = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    options.add_argument("folder", type=Path, help="the folder of the teacher and its trees")
+    options.add_argument("folder", type=Path, help="the folder of the teachers and their trees")
     options.add_argument("--sentences", type=int, help="the number of sentences of text (all)")
     options.add_argument("-o", "--output", type=Path, default=embedded_models()["english"])
     options.add_argument("-j", "--jobs", type=int, default=-1, help="the number of threads")
@@ -214,29 +189,28 @@ def main():
         return
     folder = chosen.folder
     folder.mkdir(parents=True, exist_ok=True)
-    teacher = folder / "teacher.lpcfg"
     student = folder / "student.lpcfg"
-    gold = gold_trees(STUDENT, ("gum", "ewt-silver", "craft"))
+    gold = gold_trees({}, ("gum", "ewt-silver", "craft"))
     if student.exists():
         finish(load(student), gold, chosen.output, chosen.jobs)
         return
-    if not teacher.exists():
-        train_teacher(teacher, chosen.jobs)
+    train_teachers(folder / "teachers", chosen.jobs)
     conll = [CORPORA / f"amalgum-{genre}.conll.gz" for genre in AMALGUM_GENRES]
     report = label_text(
-        teacher,
+        folder / "teachers",
         text(folder, chosen.sentences),
         folder / "labelled",
         dependencies=conll,
         n_jobs=chosen.jobs,
-        prune=TEACHER_PRUNING,
     )
     print(report)
     treebank = mixed_treebank(
         gold, folder / "labelled", gold_weight=1.0, min_confidence=MIN_CONFIDENCE
     )
     print(treebank)
-    estimator = CRFEstimator(lexicon=LEXICON, bits=BITS, n_jobs=chosen.jobs)
+    estimator = NeuralEstimator(
+        **STUDENT, word_clusters=train_words(folder / "words.lpcfg", treebank), n_jobs=chosen.jobs
+    )
     grammar = estimator.fit(treebank).grammar_
     save(grammar, student)
     finish(grammar, gold, chosen.output, chosen.jobs)

@@ -32,8 +32,10 @@ __all__ = [
     "Sequences",
     "SpanFilter",
     "__version__",
+    "bracket_cost",
     "candidate_features",
     "clean_forest",
+    "cover_spans",
     "crf_cluster_keys",
     "crf_cluster_levels",
     "crf_oldest_template_version",
@@ -152,6 +154,7 @@ class Parser:
         combine: str,
         coarse_threshold: float,
         threshold: float,
+        member_threshold: float,
         span_recall: float,
         memory: int,
         max_length: int,
@@ -162,6 +165,13 @@ class Parser:
         spellings: Sequence[str] | None = None,
         heads: npt.NDArray[np.int32] | None = None,
         relations: Sequence[str] | None = None,
+        guide: tuple[
+            npt.NDArray[np.int64],
+            npt.NDArray[np.uint32],
+            npt.NDArray[np.uint32],
+            npt.NDArray[np.uint32],
+        ]
+        | None = None,
     ) -> dict[str, npt.NDArray[Any]]: ...
 
 # Span filters
@@ -357,6 +367,7 @@ class NeuralParser:
         decoder: str,
         max_length: int,
         memory: int,
+        candidates: int,
         marginals: bool,
     ) -> dict[str, npt.NDArray[Any]]: ...
 
@@ -425,6 +436,21 @@ _SpanScoreColumns: TypeAlias = (
     ]
 )
 
+bracket_cost: float
+
+def cover_spans(
+    words: npt.NDArray[np.int64],
+    members: Sequence[
+        tuple[
+            npt.NDArray[np.float64],
+            tuple[npt.NDArray[Any], ...],
+            tuple[npt.NDArray[Any], ...],
+        ]
+    ],
+    *,
+    is_tag: Sequence[bool],
+    threads: int,
+) -> dict[str, npt.NDArray[Any]]: ...
 def decode_spans(
     sentences: Sequence[_SpanScoreColumns], none: int | None, greedy: bool, threads: int
 ) -> tuple[

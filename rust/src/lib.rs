@@ -16,7 +16,8 @@
 //! latent) fill and prune charts by inside-outside; the pass of [`crf`] scores the remaining items
 //! by features of the words. [`decode`] finds the best trees of a chart. [`parser`] runs all of
 //! these in turn, for one grammar or an ensemble, and falls back where no tree spans the sentence.
-//! [`span_decoder`] finds trees from scores of labelled spans alone, without a grammar. [`neural`]
+//! [`span_decoder`] finds trees from scores of labelled spans alone, without a grammar; by it
+//! [`coverage`] combines what several parsers say of labelled spans. [`neural`]
 //! learns such scores: a recurrent network reads the words, and a classifier labels spans.
 //!
 //! **Candidates are reranked.** [`rerank`] extracts the features in which the candidate trees of a
@@ -49,6 +50,7 @@
 //! | `grammar` | `numeric`, `treebank` |
 //! | `chart` | `cancel`, `grammar`, `numeric` |
 //! | `span_decoder` | `cancel`, `chart`, `numeric` |
+//! | `coverage` | `cancel`, `span_decoder` |
 //! | `span_filter` | `cancel`, `chart`, `grammar`, `numeric` |
 //! | `decode` | `cancel`, `chart`, `grammar`, `numeric` |
 //! | `crf` | `cancel`, `chart`, `decode`, `grammar`, `numeric` |
@@ -60,6 +62,7 @@
 
 pub mod cancel;
 pub mod chart;
+pub mod coverage;
 pub mod crf;
 pub mod decode;
 pub mod em;

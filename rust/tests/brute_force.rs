@@ -212,6 +212,7 @@ fn check_pruned_parser(case: &Case) -> Result<(), TestCaseError> {
         combine: Combine::Posteriors,
         coarse_threshold: 0.0,
         span_recall: 1.0,
+        member_threshold: 0.0,
         threshold: 0.0,
         memory: usize::MAX,
         candidates: 1,

@@ -18,6 +18,7 @@ fn options(threshold: f64) -> Options {
         coarse_threshold: threshold,
         threshold,
         span_recall: 1.0,
+        member_threshold: 0.0,
         memory: 1 << 30,
         candidates: 1,
         max_length: usize::MAX,

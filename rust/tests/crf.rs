@@ -156,6 +156,7 @@ fn options(decoder: Decoder) -> Options {
         combine: Combine::Posteriors,
         coarse_threshold: 0.0,
         span_recall: 1.0,
+        member_threshold: 0.0,
         threshold: 0.0,
         memory: usize::MAX,
         candidates: 1,

@@ -120,6 +120,7 @@ fn analyze(latent: &LatentCase, decoder: Decoder) -> Analysis {
         combine: Combine::Posteriors,
         coarse_threshold: 0.0,
         span_recall: 1.0,
+        member_threshold: 0.0,
         threshold: 0.0,
         memory: usize::MAX,
         candidates: 1,

@@ -36,6 +36,7 @@ fn analyze(members: &[LatentCase], decoder: Decoder, combine: Combine) -> Analys
         combine,
         coarse_threshold: 0.0,
         span_recall: 1.0,
+        member_threshold: 0.0,
         threshold: 0.0,
         memory: usize::MAX,
         candidates: 1,

@@ -108,6 +108,7 @@ fn options(decoder: Decoder, memory: usize) -> Options {
         combine: Combine::Posteriors,
         coarse_threshold: 1e-6,
         span_recall: 1.0,
+        member_threshold: 0.0,
         threshold: 1e-6,
         memory,
         candidates: 1,

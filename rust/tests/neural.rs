@@ -9,10 +9,10 @@ use lpcfg_core::neural::loss::{crf_loss, tree_labels};
 use lpcfg_core::neural::random::Random;
 use lpcfg_core::neural::vocabulary::Spelling;
 use lpcfg_core::neural::{
-    DropoutRates, Epoch, Example, LabelPlaces, Loss, Model, Network, Objective, SentenceWords,
-    Shape, Trainer, Vocabulary,
+    DropoutRates, Epoch, Example, LabelPlaces, Loss, Model, Network, Objective, Request,
+    SentenceWords, Shape, Trainer, Vocabulary,
 };
-use lpcfg_core::parser::{Decoder, Status};
+use lpcfg_core::parser::{Decoder, Status, WrittenTree};
 use lpcfg_core::span_decoder::InsideOutside;
 use rayon::ThreadPoolBuilder;
 
@@ -268,6 +268,34 @@ fn model(values: Vec<f32>, independent: bool) -> Model {
     }
 }
 
+const REQUEST: Request = Request {
+    decoder: Decoder::MaxF1,
+    candidates: 1,
+    marginals: true,
+    max_length: 100,
+    memory: 1 << 30,
+};
+
+#[test]
+fn several_trees_are_found_with_their_probabilities() {
+    let (values, _) = trained(1, 3, Loss::Crf);
+    let words = ["the", "cat", "bit"].map(str::to_owned);
+    let sentence = SentenceWords { words: &words, tags: &[], breaks: &[0; 3] };
+    let request = Request { candidates: 5, ..REQUEST };
+    let model = model(values, false);
+    let found = &model.analyze_all(&[sentence], request, &Cancel::new()).unwrap()[0].trees;
+    assert_eq!(found.len(), 5);
+    let log_probabilities: Vec<f64> = found.iter().map(|tree| tree.log_probability).collect();
+    assert!(log_probabilities[1..].is_sorted_by(|one, other| one >= other));
+    assert!(log_probabilities.iter().map(|value| value.exp()).sum::<f64>() < 1.0 + 1e-9);
+    let spans = |tree: &WrittenTree| -> Vec<(u32, u32, u32)> {
+        tree.spans.iter().map(|span| (span.start, span.end, span.label)).collect()
+    };
+    for (number, tree) in found.iter().enumerate() {
+        assert!(found[..number].iter().all(|other| spans(other) != spans(tree)));
+    }
+}
+
 #[test]
 fn trees_are_learnt_and_parsed() {
     for (loss, independent) in [(Loss::Crf, false), (Loss::Independent { none_ratio: 2.0 }, true)] {
@@ -280,9 +308,7 @@ fn trees_are_learnt_and_parsed() {
             let sentences = [sentence(&words[..5]), sentence(&words[5..]), sentence(&words[..])]
                 .map(|own| SentenceWords { breaks: &own.breaks[..own.words.len()], ..own });
             let cancel = Cancel::new();
-            model
-                .analyze_all(&sentences, Decoder::MaxF1, max_length, 1 << 30, true, &cancel)
-                .unwrap()
+            model.analyze_all(&sentences, Request { max_length, ..REQUEST }, &cancel).unwrap()
         };
         let found = parse(100);
         let spans = |number: usize| -> Vec<(u32, u32, u32)> {
@@ -323,9 +349,8 @@ fn given_tags_are_kept() {
     let words = ["dog".to_owned(), "bit".to_owned()];
     let tags = [Some(1), None];
     let sentence = SentenceWords { words: &words, tags: &tags, breaks: &[0, 0] };
-    let found = model
-        .analyze_all(&[sentence], Decoder::MaxRecall, 9, 1 << 30, false, &Cancel::new())
-        .unwrap();
+    let request = Request { decoder: Decoder::MaxRecall, ..REQUEST };
+    let found = model.analyze_all(&[sentence], request, &Cancel::new()).unwrap();
     let spans = &found[0].trees[0].spans;
     assert!(spans.iter().any(|span| (span.label, span.start, span.probability) == (11, 0, 1.0)));
 }

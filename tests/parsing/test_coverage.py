@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lpcfg import Tree
-from lpcfg.parsing._coverage import BRACKET_COST, Coverage, maximal_coverage_trees
+from lpcfg.parsing._coverage import BRACKET_COST, Combination, coverage_gain
 from lpcfg.parsing.marginals import (
     MarginalTable,
     NodeSpan,
@@ -20,6 +20,9 @@ from lpcfg.parsing.marginals import (
     span_probabilities,
     tree_marginals,
 )
+from lpcfg.parsing.member_columns import MemberColumns
+from lpcfg.parsing.parse import Parse, tree_from_spans
+from lpcfg.parsing.tree_coverage import tree_coverage
 
 #: Tags, of which ``A`` is a phrase label, too.
 TAGS = frozenset("tA")
@@ -28,6 +31,22 @@ TAGS = frozenset("tA")
 def table_of(rows: dict[NodeSpan, float]) -> MarginalTable:
     labels, starts, ends, preterminals = zip(*rows, strict=True) if rows else [()] * 4
     return marginal_table(starts, ends, labels, list(rows.values()), preterminals)
+
+
+def member(table: MarginalTable, *trees: Tree, status: str = "parsed") -> MemberColumns:
+    """A member that has the same table for each of several sentences, and these trees."""
+    return MemberColumns.from_parses(
+        [
+            Parse.from_candidates(
+                [(tree, -1.0)], table, sentence_log_probability=-0.5, status=status
+            )
+            for tree in trees
+        ]
+    )
+
+
+def combined(members: list[MemberColumns]) -> Combination:
+    return Combination(members, [1.0] * len(members), by_trees=False, n_jobs=1)
 
 
 tables = st.dictionaries(
@@ -77,25 +96,29 @@ def test_no_tree_gains_more_than_the_covering_one(seed: int) -> None:
         if random.random() < 0.3
     }
     table = table_of(dict(zip(sorted(rows), random.random(len(rows)), strict=True)))
-    coverage = Coverage(table, trees)
-    (found,) = maximal_coverage_trees([coverage])
+    probabilities = span_probabilities(table)
+    found = tree_from_spans(
+        combined([member(table, tree) for tree in trees]).nodes(0), trees[0].words()
+    )
+    if trees[0] == trees[1]:
+        assert found == trees[0]
+        return
     assert found.words() == trees[0].words()
     assert set(node_spans(found)) <= rows
-    assert coverage.gain(found) == pytest.approx(most_gain(coverage, words))
+    best = most_gain(probabilities, trees, words)
+    assert coverage_gain(found, probabilities) == pytest.approx(best)
     for place, tag in enumerate(found.tags()):
-        known = {
-            other: coverage.probabilities.get((other, place, place + 1, True), 0) for other in TAGS
-        }
+        known = {other: probabilities.get((other, place, place + 1, True), 0) for other in TAGS}
         assert known[tag] == max(known.values())
 
 
-def most_gain(coverage: Coverage, words: int) -> float:
+def most_gain(probabilities: dict[NodeSpan, float], trees: list[Tree], words: int) -> float:
     """By trying every set of spans that do not cross, and every choice of labels for them."""
     choices: dict[tuple[int, int], set[tuple[str, ...]]] = {}
-    for label, start, end, preterminal in coverage.probabilities:
+    for label, start, end, preterminal in probabilities:
         if end - start < words and not preterminal:
             choices.setdefault((start, end), set()).add((label,))
-    for tree in coverage.trees:
+    for tree in trees:
         chains: dict[tuple[int, int], tuple[str, ...]] = {(0, words): ()}
         for label, start, end in tree.spans():
             chains[start, end] = (*chains.get((start, end), ()), label)
@@ -103,10 +126,7 @@ def most_gain(coverage: Coverage, words: int) -> float:
             choices.setdefault(span, set()).add(chain)
     gains = {
         span: max(
-            sum(
-                coverage.probabilities.get((label, *span, False), 0) - BRACKET_COST
-                for label in chain
-            )
+            sum(probabilities.get((label, *span, False), 0) - BRACKET_COST for label in chain)
             for chain in chains
         )
         for span, chains in choices.items()
@@ -126,19 +146,34 @@ def most_gain(coverage: Coverage, words: int) -> float:
 
 def test_chains_of_labels_are_scored_as_one() -> None:
     tree = Tree.from_string("(ROOT (S (t it) (u rained)))")
-    coverage = Coverage(tree_marginals(tree), [tree])
-    scores, chains = coverage.scores()
-    assert chains == [(), ("ROOT", "S")]
-    assert (scores.length, scores.start, scores.end, scores.label) == (2, (0,), (2,), [1])
-    assert scores.score == pytest.approx((2 * (1 - BRACKET_COST),))
-    assert coverage.gain(tree) == pytest.approx(2 * (1 - BRACKET_COST))
+    gain = coverage_gain(tree, span_probabilities(tree_marginals(tree)))
+    assert gain == pytest.approx(2 * (1 - BRACKET_COST))
+    other = Tree.from_string("(ROOT (t it) (u rained))")
+    found = combined([member(tree_marginals(tree), tree), member(tree_marginals(tree), other)])
+    assert found.nodes(0)[:2] == [("ROOT", 0, 2), ("S", 0, 2)]
 
 
 def test_a_word_without_a_probable_tag_has_that_of_the_first_tree() -> None:
-    tree = Tree.from_string("(S (t it) (u rained))")
+    trees = [Tree.from_string(f"(S (t it) ({tag} rained))") for tag in ("u", "v")]
     rows = {("S", 0, 2, False): 1.0, ("t", 0, 1, True): 0.25, ("u", 0, 1, True): 0.75}
-    assert Coverage(table_of(rows), [tree]).best_tags() == ["u", "u"]
+    found = combined([member(table_of(rows), tree) for tree in trees])
+    assert found.nodes(0)[1:] == [("u", 0, 1), ("u", 1, 2)]
+
+
+def test_means_are_those_of_the_members_that_are_used() -> None:
+    one, two = (Tree.from_string(f"({label} (t ha))") for label in "SX")
+    members = [member(tree_marginals(one), one, one), member(tree_marginals(two), two, two)]
+    ignored = member(tree_marginals(two), two, two, status="fragments")
+    first, second = combined(members).tables()
+    assert span_probabilities(first) == span_probabilities(second)
+    assert span_probabilities(first)["X", 0, 1, False] == 0.5
+    assert ("X", 0, 1, False) not in span_probabilities(combined([members[0], ignored]).tables()[0])
 
 
 def test_no_sentences_give_no_trees() -> None:
-    assert maximal_coverage_trees([]) == []
+    assert tree_coverage([]) == []
+
+
+def test_sentences_may_have_different_numbers_of_trees() -> None:
+    one, two = (Tree.from_string(f"({label} (t ha))") for label in "SX")
+    assert tree_coverage([[one], [two, two, one], [one, two]]) == [one, two, one]

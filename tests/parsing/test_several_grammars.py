@@ -12,6 +12,7 @@ from lpcfg import (
     ModelFileError,
     Parser,
     PCFGEstimator,
+    Pruning,
     SpectralEstimator,
     Treebank,
     embedded_trees,
@@ -46,7 +47,8 @@ def grammars() -> list[Grammar]:
 @pytest.mark.parametrize("combine", COMBINATIONS)
 def test_copies_of_a_grammar_answer_as_one_of_them(grammars, decoder, combine):
     one = list(Parser(grammars[0], decoder=decoder).analyze_many(words=WORDS))
-    copies = Parser([grammars[0]] * 3, decoder=decoder, combine=combine)
+    independent = Pruning(members=0.0)
+    copies = Parser([grammars[0]] * 3, decoder=decoder, combine=combine, prune=independent)
     for expected, found in zip(one, copies.analyze_many(words=WORDS), strict=True):
         assert (found.tree, found.status) == (expected.tree, expected.status)
         assert found.sentence_log_probability == pytest.approx(expected.sentence_log_probability)
@@ -55,6 +57,19 @@ def test_copies_of_a_grammar_answer_as_one_of_them(grammars, decoder, combine):
             [span.probability for span in found.spans],
             [span.probability for span in expected.spans],
         )
+
+
+@pytest.mark.parametrize("combine", COMBINATIONS)
+def test_the_first_grammar_prunes_for_the_others(grammars, combine):
+    threshold = 0.02
+    first = Parser(grammars[0])
+    together = Parser(grammars, combine=combine, prune=Pruning(members=threshold))
+    for words in WORDS:
+        one, several = (parser.analyze(words=words, marginals=True) for parser in (first, together))
+        known = {tuple(row)[:3]: row["probability"] for row in one.marginals}
+        if one.status == several.status == "parsed":
+            # A label is the sum over symbols, of which each must reach the threshold.
+            assert all(known[tuple(row)[:3]] >= threshold for row in several.marginals)
 
 
 @pytest.mark.parametrize("decoder", DECODERS)

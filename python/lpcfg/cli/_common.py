@@ -187,7 +187,7 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
     >>> parser = argparse.ArgumentParser()
     >>> add_parsing(parser)
     >>> parser.parse_args(["--prune", "1e-6"]).prune
-    Pruning(coarse=1e-06, fine=1e-06, spans=1.0)
+    Pruning(coarse=1e-06, fine=1e-06, spans=1.0, members=0.0)
     """
     parser.add_argument(
         "--decoder",
@@ -272,8 +272,8 @@ def _thresholds(text: str) -> Pruning:
         raise argparse.ArgumentTypeError(
             f"expected a number, or two with a comma between them, not {text!r}"
         ) from None
-    # Thresholds alone: without the span filter.
-    return Pruning(coarse, fine, 1.0)
+    # Thresholds alone: without the span filter, and members do not depend on each other.
+    return Pruning(coarse, fine, 1.0, 0.0)
 
 
 def count(text: str) -> int:

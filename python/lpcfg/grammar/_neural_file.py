@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lpcfg._options import build_options
 from lpcfg.errors import ModelFileError
 from lpcfg.grammar.neural_weights import NeuralSizes, NeuralWeights, SpanLabels
+from lpcfg.io.compact_arrays import pack_numbers, unpack_numbers
 from lpcfg.io.formats import Arrays, Document
 from lpcfg.io.model_file import ModelFile, pack_strings, unpack_strings
 
@@ -78,7 +79,10 @@ def unpack_neural(file: ModelFile, document: Document) -> NeuralWeights:
 
 
 def _pack_values(values: NDArray[np.float32]) -> Arrays:
-    """Parameters in half precision if nothing is lost by it."""
+    """Parameters in a byte each, or in half precision, if nothing is lost by it."""
+    packed = pack_numbers("neural.values", values)
+    if len(packed) > 1:
+        return packed
     with np.errstate(over="ignore"):
         half = values.astype(np.float16)
     if np.array_equal(half.astype(np.float32), values):
@@ -89,7 +93,7 @@ def _pack_values(values: NDArray[np.float32]) -> Arrays:
 
 def _unpack_values(file: ModelFile) -> NDArray[np.float32]:
     if "neural.half_values" not in file.names():
-        return file.array("neural.values", np.float32, (None,))
+        return unpack_numbers(file, "neural.values")
     stored = file.array("neural.half_values", np.uint8, (None,))
     if len(stored) % 2:
         raise ModelFileError("an element of 'neural.half_values' is incomplete", path=file.path)

@@ -357,6 +357,16 @@ class Grammar:
         """
         return None if self.neural_weights is None else self.neural_weights.core(self.node_labels)
 
+    @cached_property
+    def neural_tag_ids(self) -> dict[str, int]:
+        """The number of each tag of the neural network, which may know other tags than the rules.
+
+        >>> Grammar.from_string("S -> 'go'").neural_tag_ids
+        {}
+        """
+        tags = () if self.neural_weights is None else self.neural_weights.tags
+        return {tag: number for number, tag in enumerate(tags)}
+
 
 def _node_labels(symbol: Symbol) -> tuple[tuple[str, bool], ...]:
     """The labels of a symbol's unary chain; the last one of a preterminal is the tag of a word."""

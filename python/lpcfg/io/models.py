@@ -73,8 +73,8 @@ class StoredModel:
     def provenance(self) -> dict[str, Any]:
         """The provenance of the model, without loading the rest of it; empty if there is none.
 
-        >>> examine("english").provenance["transform"]["binarize"]
-        'left'
+        >>> examine("english").provenance["estimator"]
+        'neural'
         """
         provenance: dict[str, Any] = read_document(self.files[0], {}).get("provenance", {})
         return provenance

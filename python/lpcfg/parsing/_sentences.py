@@ -73,12 +73,12 @@ class Sentence(NamedTuple):
 def check_sentences(
     tags: Iterable[Tags] | None,
     words: Iterable[Sequence[str]] | None,
-    known_tags: Collection[str],
+    known_tags: Collection[str] | None,
 ) -> Iterator[Sentence]:
     """Sentences from their tags, their words or both, checked lazily.
 
     Round brackets in words are escaped, because models know them as ``-LRB-`` and ``-RRB-``.
-    ``known_tags``: the tags of the grammar.
+    ``known_tags``: the tags of the grammar, or None if tags are not checked.
     If there are neither tags nor words, the error is raised at once.
     """
     if tags is None and words is None:
@@ -101,7 +101,9 @@ def check_tags(tags: Tags, known_tags: Collection[str]) -> None:
 
 
 def _checked_sentences(
-    tags: Iterable[Tags] | None, words: Iterable[Sequence[str]] | None, known_tags: Collection[str]
+    tags: Iterable[Tags] | None,
+    words: Iterable[Sequence[str]] | None,
+    known_tags: Collection[str] | None,
 ) -> Iterator[Sentence]:
     if tags is None or words is None:
         pairs: Iterable[tuple[Tags | None, Sequence[str] | None]] = zip(
@@ -119,7 +121,7 @@ def _checked_sentences(
 
 
 def _checked(
-    tags: Tags | None, words: Sequence[str] | None, row: int, known_tags: Collection[str]
+    tags: Tags | None, words: Sequence[str] | None, row: int, known_tags: Collection[str] | None
 ) -> Sentence:
     sentence = Sentence(
         _tokens("tags", tags, row, gaps=words is not None), _tokens("words", words, row)
@@ -135,7 +137,7 @@ def _checked(
             f"sentence {row + 1} is empty; leave it out",
             argument="tags" if words is None else "words",
         )
-    if sentence.tags is not None:
+    if sentence.tags is not None and known_tags is not None:
         try:
             check_tags(sentence.tags, known_tags)
         except InputError as error:
@@ -208,8 +210,9 @@ def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> Sentenc
     words = list(map(grammar.lexicon.encode, spelt, given))
     tags = []
     if any(sentence.tags for sentence in sentences):
+        known = grammar.tag_ids if grammar.neural_weights is None else grammar.neural_tag_ids
         tags = [
-            _NO_TAG if tag is None else grammar.tag_ids[tag]
+            _NO_TAG if tag is None else known.get(tag, _NO_TAG)
             for sentence in sentences
             for tag in sentence.tags or [None] * len(sentence.words or ())
         ]

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from numbers import Real
+from functools import partial
 from os import PathLike
-from typing import TypeAlias
 
 import numpy as np
 
@@ -16,10 +15,14 @@ from lpcfg.errors import InputError
 from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
-from lpcfg.parsing._coverage import Coverage, maximal_coverage_trees
+from lpcfg.parsing._coverage import Combination
+from lpcfg.parsing._ensemble_members import Member, check_members, grouped_members, is_weight
+from lpcfg.parsing._sentences import Sentence, check_sentences
 from lpcfg.parsing.base import BATCH, BaseParser, Tags, limited_batch
 from lpcfg.parsing.charts import ChartCache
-from lpcfg.parsing.member_parses import MemberParses, analyze_with_each
+from lpcfg.parsing.marginals import node_spans, span_probabilities
+from lpcfg.parsing.member_columns import MemberColumns
+from lpcfg.parsing.member_parses import MemberParses, outcome_status
 from lpcfg.parsing.options import (
     COMBINATIONS,
     MAX_LENGTH,
@@ -28,13 +31,11 @@ from lpcfg.parsing.options import (
     check_choice,
     timeout_share,
 )
-from lpcfg.parsing.parse import Parse
+from lpcfg.parsing.parse import Parse, brackets_from_spans, tree_from_spans
 from lpcfg.parsing.parser import Parser
-from lpcfg.treebank.tree import Tree
+from lpcfg.treebank.escaping import escape
 
 __all__ = ["Ensemble", "Member", "joint_parser"]
-
-Member: TypeAlias = Grammar | BaseParser
 
 
 class Ensemble(BaseParser):
@@ -99,10 +100,10 @@ class Ensemble(BaseParser):
         n_jobs: int = -1,
         dependencies: Dependencies | str | PathLike[str] | None = None,
     ) -> None:
-        _check_members(members)
+        check_members(members)
         check_choice("combine", combine, COMBINATIONS)
         values = [1.0] * len(members) if weights is None else list(weights)
-        if len(values) != len(members) or not all(map(_is_weight, values)):
+        if len(values) != len(members) or not all(map(is_weight, values)):
             raise InputError(
                 f"must be {len(members)} positive numbers, one for each member, not {weights}",
                 argument="weights",
@@ -111,7 +112,7 @@ class Ensemble(BaseParser):
         self.n_jobs = n_jobs
         self.members: list[BaseParser] = []
         self.weights: list[float] = []
-        grouped = _grouped(members, values)
+        grouped = grouped_members(members, values)
         dependencies = loaded_dependencies(dependencies)
         for member, weight in grouped:
             if isinstance(member, list):
@@ -199,62 +200,124 @@ class Ensemble(BaseParser):
         """
         check_positive("candidates", candidates)
         check_positive("batch_size", batch_size)
-        batch_size = limited_batch(batch_size, candidates)
-        members = analyze_with_each(
-            [member.analyze_many for member in self.members],
-            tags,
-            words,
-            candidates=candidates,
-            marginals=True,
-            batch_size=batch_size,
+        return (
+            parses
+            for batch in self._batches(tags, words, limited_batch(batch_size, candidates))
+            for parses in self._combined(batch, candidates)
         )
-        return self._combined(members, candidates, batch_size)
 
-    def _combined(
-        self, members: Iterator[tuple[Parse, ...]], candidates: int, batch_size: int
-    ) -> Iterator[tuple[Parse, ...]]:
-        for batch in batches(members, batch_size):
-            sentences = [MemberParses(parses, self.weights) for parses in batch]
-            tables = [sentence.mean_marginals() for sentence in sentences]
-            coverages = [
-                Coverage(
-                    # Fragments may have no marginals.
-                    sentence.tree_marginals()
-                    if self.combine == "trees" or sentence.is_fragmented
-                    else table,
-                    [parse.tree for parse in sentence.parses],
-                )
-                for sentence, table in zip(sentences, tables, strict=True)
-            ]
-            trees = self._trees(sentences, coverages)
-            for row, sentence in enumerate(sentences):
-                ranked = sentence.candidates(trees[row], coverages[row], candidates)
-                parse = Parse.from_candidates(
-                    ranked,
-                    tables[row],
-                    status=sentence.status(*ranked[0], proposed=trees[row] in sentence),
-                    sentence_log_probability=sentence.sentence_log_probability,
-                    conditional=sentence.conditional,
-                    probabilities=(
-                        coverages[row].probabilities
-                        if coverages[row].table is tables[row]
-                        else None
-                    ),
-                )
-                yield *batch[row], parse
+    def analyze_to_brackets(
+        self,
+        tags: Iterable[Tags] | None = None,
+        *,
+        words: Iterable[Sequence[str]] | None = None,
+        batch_size: int = BATCH,
+    ) -> Iterator[tuple[str, str]]:
+        r"""The best trees of many sentences as text, with their statuses, without building trees.
 
-    def _trees(
-        self, sentences: Sequence[MemberParses], coverages: Sequence[Coverage]
-    ) -> list[Tree]:
-        """The tree of each sentence: the tree of all members, else the one that covers most."""
-        # What all members agree on might not win the search, which is not bound to the trees of a
-        # grammar.
-        common = [sentence.common_tree for sentence in sentences]
-        disputed = [
-            coverage for coverage, tree in zip(coverages, common, strict=True) if tree is None
-        ]
-        found = iter(maximal_coverage_trees(disputed, self.n_jobs))
-        return [next(found) if tree is None else tree for tree in common]
+        ``tags``, ``words`` and ``batch_size`` are as for :meth:`analyze_many`.
+
+        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+        >>> list(Ensemble([grammar]).analyze_to_brackets([["NP", "VP"]]))
+        [('(S (NP NP) (VP VP))', 'parsed')]
+        """
+        check_positive("batch_size", batch_size)
+        return (
+            found
+            for batch in self._batches(tags, words, batch_size)
+            for found in self._brackets(batch)
+        )
+
+    def _batches(
+        self,
+        tags: Iterable[Tags] | None,
+        words: Iterable[Sequence[str]] | None,
+        batch_size: int,
+    ) -> Iterator[list[Sentence]]:
+        """Checked sentences; tags are those that all parsers know."""
+        known = [frozenset(parser.grammar.tag_ids) for parser in _parsers(self)]
+        sentences = check_sentences(tags, words, frozenset.intersection(*known) if known else None)
+        return batches(sentences, batch_size)
+
+    def _members(self, sentences: list[Sentence], candidates: int) -> Iterator[MemberColumns]:
+        """What the members say of a batch, one after the other."""
+        first = None
+        for member in self.members:
+            if isinstance(member, Parser):
+                guides = first is None and len(self.members) > 1
+                columns = member.analyze_columns(sentences, candidates, first, guides=guides)
+                first = first or columns
+            else:
+                # Either all sentences have words, or none; the same holds for tags.
+                given = [sentence.tags for sentence in sentences if sentence.tags is not None]
+                words = [sentence.words for sentence in sentences if sentence.words is not None]
+                columns = MemberColumns.from_parses(
+                    list(
+                        member.analyze_many(
+                            given or None,
+                            words=words or None,
+                            candidates=candidates,
+                            marginals=True,
+                            batch_size=len(sentences),
+                        )
+                    )
+                )
+            yield columns
+
+    def _combined(self, sentences: list[Sentence], candidates: int) -> Iterator[tuple[Parse, ...]]:
+        members = list(self._members(sentences, candidates))
+        found = self._combination(members)
+        tables = found.tables()
+        every = [member.make_parses() for member in members]
+        for row, parses in enumerate(zip(*every, strict=True)):
+            own = MemberParses(parses, self.weights)
+            tree = tree_from_spans(found.nodes(row), parses[0].tree.words())
+            probabilities = found.probabilities(row)
+            if probabilities is None:
+                table = span_probabilities(tables[row])
+                probabilities = tuple(table.get(span, 0.0) for span in node_spans(tree))
+            ranked = own.candidates(tree, candidates, partial(found.searched, row))
+            parse = Parse(
+                tree=tree,
+                status=own.status(*ranked[0], proposed=tree in own),
+                log_probability=ranked[0][1],
+                sentence_log_probability=own.sentence_log_probability,
+                span_probabilities=probabilities,
+                candidates=tuple(ranked),
+                marginals=tables[row],
+                conditional=own.conditional,
+            )
+            yield *parses, parse
+
+    def _combination(self, members: Sequence[MemberColumns]) -> Combination:
+        return Combination(
+            members,
+            self.weights,
+            by_trees=self.combine == "trees",
+            n_jobs=self.n_jobs,
+        )
+
+    def _brackets(self, sentences: list[Sentence]) -> Iterator[tuple[str, str]]:
+        members = list(self._members(sentences, 1))
+        found = self._combination(members)
+        for row, sentence in enumerate(sentences):
+            labels, starts, ends = zip(*found.nodes(row), strict=True)
+            names = [escape(label) for label in labels]
+            text = brackets_from_spans(names, starts, ends, sentence.tokens)
+            used = np.flatnonzero(found.used[:, row]).tolist()
+            status = outcome_status(
+                [members[member].outcomes[row] for member in used],
+                found.proposed(row)[used].tolist(),
+                len(used) == len(members),
+            )
+            yield text, status
+
+
+def _parsers(member: BaseParser) -> list[Parser]:
+    """The chart parsers and neural parsers of an ensemble, and of its members."""
+    if isinstance(member, Ensemble):
+        return [parser for own in member.members for parser in _parsers(own)]
+    return [member] if isinstance(member, Parser) else []
 
 
 def joint_parser(
@@ -303,42 +366,3 @@ def joint_parser(
         return parsers[0]
     sizes = [len(group) for group in classes]
     return Ensemble(parsers, combine=combine, weights=sizes, n_jobs=n_jobs)
-
-
-def _is_weight(value: object) -> bool:
-    return isinstance(value, Real) and 0 < float(value) < np.inf
-
-
-def _check_members(members: Sequence[Member]) -> None:
-    if not isinstance(members, Sequence):
-        raise InputError(
-            f"must be a list of grammars and parsers, not a {type(members).__name__}",
-            argument="members",
-        )
-    if not members:
-        raise InputError("an ensemble needs one or more members", argument="members")
-    for number, member in enumerate(members, start=1):
-        if not isinstance(member, (Grammar, BaseParser)):
-            raise InputError(
-                f"member {number} must be a grammar or a parser, not {member!r}; "
-                "lpcfg.load and lpcfg.Parser.load read them from files",
-                argument="members",
-            )
-
-
-def _grouped(
-    members: Sequence[Member], weights: Sequence[float]
-) -> list[tuple[list[Grammar] | BaseParser, float]]:
-    """Members with their weights; grammars of one weight that can share a chart form a group."""
-    groups: dict[int, tuple[list[Grammar] | BaseParser, float]] = {}
-    by_weight: dict[float, dict[int, Grammar]] = {}
-    for index, (member, weight) in enumerate(zip(members, weights, strict=True)):
-        if isinstance(member, Grammar):
-            by_weight.setdefault(weight, {})[index] = member
-        else:
-            groups[index] = (member, weight)
-    for weight, same_weight in by_weight.items():
-        indices, grammars = list(same_weight), list(same_weight.values())
-        for group in backbone_classes(grammars):
-            groups[indices[group[0]]] = ([grammars[n] for n in group], weight * len(group))
-    return [groups[index] for index in sorted(groups)]

@@ -9,13 +9,20 @@ from typing import TypeVar
 
 import numpy as np
 
-from lpcfg.parsing._coverage import Coverage
+from lpcfg.parsing._coverage import coverage_gain
 from lpcfg.parsing.base import Tags
-from lpcfg.parsing.marginals import MarginalTable, mean_marginals, tree_marginals
+from lpcfg.parsing.marginals import NodeSpan
+from lpcfg.parsing.member_columns import Outcome
 from lpcfg.parsing.parse import INCOMPLETE, Candidate, Parse
 from lpcfg.treebank.tree import Tree
 
-__all__ = ["MemberParses", "analyze_with_each", "log_posteriors"]
+__all__ = [
+    "MemberParses",
+    "analyze_with_each",
+    "joint_status",
+    "log_posteriors",
+    "outcome_status",
+]
 
 Result = TypeVar("Result")
 
@@ -66,6 +73,66 @@ def log_posteriors(parses: Iterable[Parse]) -> dict[Tree, float | None]:
     return posteriors
 
 
+def joint_status(
+    members: Sequence[Parse | Outcome],
+    has_tree: Sequence[bool],
+    *,
+    with_probability: bool,
+    is_complete: bool,
+    proposed: bool,
+) -> str:
+    """The status of a parse of an ensemble for a sentence with a probability.
+
+    ``members``: the parses that are not ignored. ``has_tree``: whether the tree is that of each of
+    them.
+    ``with_probability``: whether the tree has a probability.
+    ``is_complete``: whether no member is ignored.
+    ``proposed``: whether the tree is a candidate of any member.
+
+    >>> members = [Outcome("parsed", -1.0, -0.5, False)]
+    >>> joint_status(
+    ...     members, [False], with_probability=False, is_complete=True, proposed=False
+    ... )
+    'combined'
+    """
+    if with_probability and not is_complete:
+        return "fewer"
+    own = (
+        member.status
+        for member, same in zip(members, has_tree, strict=True)
+        if (member.log_probability is not None) == with_probability and (with_probability or same)
+    )
+    default = "parsed" if with_probability else "inconsistent" if proposed else "combined"
+    return next(own, default)
+
+
+def outcome_status(members: Sequence[Outcome], has_tree: Sequence[bool], is_complete: bool) -> str:
+    """The status of a parse of an ensemble whose members have one candidate each.
+
+    The arguments are as for :func:`joint_status`.
+
+    >>> outcome_status([Outcome("parsed", -1.0, -0.5, False)], [True], True)
+    'parsed'
+    """
+    conditional = all(member.conditional for member in members)
+    known = [
+        member.sentence_log_probability is not None and (conditional or not member.conditional)
+        for member in members
+    ]
+    if not any(known):
+        return members[0].status
+    return joint_status(
+        members,
+        has_tree,
+        with_probability=any(
+            same and None not in (member.log_probability, member.sentence_log_probability)
+            for member, same in zip(members, has_tree, strict=True)
+        ),
+        is_complete=is_complete,
+        proposed=any(has_tree),
+    )
+
+
 class MemberParses:
     r"""The parses of a sentence by several parsers; incomplete ones are ignored if others exist.
 
@@ -89,26 +156,6 @@ class MemberParses:
         """Whether the tree is a candidate of any member."""
         return any(tree == own for parse in self.parses for own, _ in parse.candidates)
 
-    @property
-    def common_tree(self) -> Tree | None:
-        """The tree of all members, or None if their trees differ."""
-        first, *others = (parse.tree for parse in self.parses)
-        return first if all(tree == first for tree in others) else None
-
-    def mean_marginals(self) -> MarginalTable:
-        """The weighted mean of the members' marginals, which the parses must have."""
-        tables = [parse.marginals for parse in self.parses if parse.marginals is not None]
-        return mean_marginals(tables, self.weights)
-
-    def tree_marginals(self) -> MarginalTable:
-        """The weighted fraction of the members' trees that have each labelled span."""
-        return mean_marginals([tree_marginals(parse.tree) for parse in self.parses], self.weights)
-
-    @property
-    def is_fragmented(self) -> bool:
-        """Whether the parses may be made of fragments, which have no marginals."""
-        return self.parses[0].status in INCOMPLETE
-
     def status(self, tree: Tree, log_probability: float | None, *, proposed: bool) -> str:
         """The status of an ensemble's parse with this tree and its log-probability.
 
@@ -116,17 +163,13 @@ class MemberParses:
         """
         if self.sentence_log_probability is None:
             return self.parses[0].status
-        with_probability = log_probability is not None
-        if with_probability and not self._is_complete:
-            return "fewer"
-        own = (
-            parse.status
-            for parse in self.parses
-            if (parse.log_probability is not None) == with_probability
-            and (with_probability or parse.tree == tree)
+        return joint_status(
+            self.parses,
+            [parse.tree == tree for parse in self.parses],
+            with_probability=log_probability is not None,
+            is_complete=self._is_complete,
+            proposed=proposed,
         )
-        default = "parsed" if with_probability else "inconsistent" if proposed else "combined"
-        return next(own, default)
 
     @cached_property
     def sentence_log_probability(self) -> float | None:
@@ -154,8 +197,13 @@ class MemberParses:
         sentence = self.sentence_log_probability
         return None if log_posterior is None or sentence is None else log_posterior + sentence
 
-    def candidates(self, best: Tree, coverage: Coverage, count: int) -> list[Candidate]:
-        """The best tree, then the members' candidates in the order of their coverage."""
+    def candidates(
+        self, best: Tree, count: int, probabilities: Callable[[], dict[NodeSpan, float]]
+    ) -> list[Candidate]:
+        """The best tree, then the members' candidates with the largest coverage.
+
+        ``probabilities``: gives those of labelled spans, if there are several candidates.
+        """
         if count == 1:
             # Without a dictionary, whose keys would be trees, which take long to hash.
             found = (
@@ -167,6 +215,8 @@ class MemberParses:
             )
             return [(best, self.log_probability(next(found, None)))]
         posteriors = log_posteriors(self.parses)
+        table = probabilities()
         others = (tree for tree in posteriors if tree != best)
-        trees = [best, *sorted(others, key=lambda tree: -coverage.gain(tree))[: count - 1]]
+        ranked = sorted(others, key=lambda tree: -coverage_gain(tree, table))
+        trees = [best, *ranked[: count - 1]]
         return [(tree, self.log_probability(posteriors.get(tree))) for tree in trees]

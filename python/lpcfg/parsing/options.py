@@ -46,8 +46,8 @@ _MAX_TIMEOUT = 1e9
 class Pruning(NamedTuple):
     """Pruning: which parts of the chart are not filled, or are dropped between passes.
 
-    The thresholds ``coarse`` and ``fine`` are from 0, which prunes nothing, to below 1. Higher
-    thresholds make parsing faster and less accurate.
+    The thresholds ``coarse``, ``fine`` and ``members`` are from 0, which prunes nothing, to below
+    1. Higher thresholds make parsing faster and less accurate.
 
     Parameters
     ----------
@@ -60,17 +60,23 @@ class Pruning(NamedTuple):
         The fraction of correct spans, measured on trees that were held out of training, that the
         span filter of a grammar leaves open before the first pass (default 0.995). From 0.9, which
         is fastest, to 1, which uses no filter. If no tree is found, all spans are opened.
+    members : float
+        Of several models, what the first considers less probable than this is closed for the others
+        (default 3e-3): labelled spans of the members of an :class:`~lpcfg.Ensemble`, whose first
+        pass is left out, and items of grammars over one chart. With 0, and if several candidates
+        are wanted, models do not depend on each other.
 
     Examples
     --------
     >>> Pruning(fine=1e-6)
-    Pruning(coarse=0.0005, fine=1e-06, spans=0.995)
+    Pruning(coarse=0.0005, fine=1e-06, spans=0.995, members=0.003)
 
     """
 
     coarse: float = 5e-4
     fine: float = 1e-3
     spans: float = 0.995
+    members: float = 3e-3
 
 
 class ParserOptions(TypedDict, total=False):
@@ -83,16 +89,18 @@ class ParserOptions(TypedDict, total=False):
 
 
 def checked_pruning(prune: Pruning | float | None) -> Pruning:
-    """Both thresholds, from any of the forms that :class:`lpcfg.Parser` accepts.
+    """All thresholds, from any of the forms that :class:`lpcfg.Parser` accepts.
 
     >>> checked_pruning(None)
-    Pruning(coarse=0.0, fine=0.0, spans=1.0)
+    Pruning(coarse=0.0, fine=0.0, spans=1.0, members=0.0)
     >>> checked_pruning(1e-4)
-    Pruning(coarse=0.0001, fine=0.0001, spans=1.0)
+    Pruning(coarse=0.0001, fine=0.0001, spans=1.0, members=0.0)
     """
     if not isinstance(prune, Pruning):
-        prune = Pruning(0.0, 0.0, 1.0) if prune is None else Pruning(prune, prune, 1.0)
-    for name, threshold in (("coarse", prune.coarse), ("fine", prune.fine)):
+        threshold = 0.0 if prune is None else prune
+        prune = Pruning(threshold, threshold, 1.0, 0.0)
+    for name in ("coarse", "fine", "members"):
+        threshold = getattr(prune, name)
         if not isinstance(threshold, (int, float, np.floating)) or not 0.0 <= threshold < 1.0:
             raise InputError(
                 f"the {name} threshold must be from 0 to below 1, not {threshold!r}",

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise, repeat
 from os import PathLike
 from typing import Any, Unpack
 
-import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg import _core
@@ -20,10 +18,11 @@ from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.grammar.backbone import check_same_backbone
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.parsing._build_core import build_core
+from lpcfg.parsing._core_parses import best_trees, build_parses, marginal_tables, outcomes
 from lpcfg.parsing._sentences import Sentence, Tags, check_sentences, encode_sentences
 from lpcfg.parsing.base import BATCH, BaseParser, limited_batch
 from lpcfg.parsing.charts import ChartCache
-from lpcfg.parsing.marginals import MarginalTable, marginal_table
+from lpcfg.parsing.member_columns import Guide, MemberColumns, SpanColumns
 from lpcfg.parsing.options import (
     COMBINATIONS,
     DECODERS,
@@ -36,7 +35,7 @@ from lpcfg.parsing.options import (
     check_timeout,
     checked_pruning,
 )
-from lpcfg.parsing.parse import STATUSES, Parse, brackets_from_spans, tree_from_spans
+from lpcfg.parsing.parse import STATUSES, Parse, brackets_from_spans
 from lpcfg.profiling import active_profile, phase
 from lpcfg.treebank.escaping import escape
 
@@ -44,6 +43,9 @@ __all__ = ["Parser"]
 
 #: The phases that the core measures; the last one is fallbacks, and everything else.
 PHASES = ("coarse pass", "PCFG pass", "latent passes", "decoding", "rest of parsing")
+
+#: The factor on the fine threshold of a member that closes spans of other members.
+_GUIDING = 0.3
 
 #: As large a number as the core takes.
 _NO_LIMIT = (1 << 63) - 1
@@ -77,8 +79,7 @@ class Parser(BaseParser):
     prune : Pruning, float or None
         Posterior probabilities, from 0 to below 1, below which parts of the chart are pruned: a
         :class:`~lpcfg.Pruning`, one threshold for both passes and no span filter, or None for an
-        exact search. The default is ``Pruning(coarse=5e-4, fine=1e-3, spans=0.995)``. Higher
-        thresholds are faster and less accurate.
+        exact search. The default is ``Pruning()``. Higher thresholds are faster and less accurate.
     memory : int
         The largest number of bytes for the charts of one sentence, by default a gigabyte. If they
         would take more, more is pruned; a sentence that is still too long is parsed in parts. Lists
@@ -236,9 +237,6 @@ class Parser(BaseParser):
         check_positive("candidates", candidates)
         check_positive("batch_size", batch_size)
         sentences = check_sentences(tags, words, self.grammar.tag_ids)
-        if self.dependencies is not None:
-            known, tag_ids = self.dependencies, self.grammar.tag_ids
-            sentences = (sentence.with_dependencies(known, tag_ids) for sentence in sentences)
         return (
             parse
             for batch in batches(sentences, limited_batch(batch_size, candidates))
@@ -288,14 +286,55 @@ class Parser(BaseParser):
         self, sentences: list[Sentence], candidates: int, *, marginals: bool
     ) -> Iterator[Parse]:
         columns = self._analyze(sentences, candidates, marginals=marginals)
-        tables = self._marginal_tables(columns) if marginals else repeat(None)
-        return self._build_parses(sentences, columns, tables)
+        tables = marginal_tables(self.grammar, columns) if marginals else repeat(None)
+        return build_parses(self.grammar, sentences, columns, tables)
+
+    def analyze_columns(
+        self,
+        sentences: list[Sentence],
+        candidates: int,
+        others: MemberColumns | None,
+        *,
+        guides: bool,
+    ) -> MemberColumns:
+        """What the parser says of a batch of checked sentences, as a member of an ensemble.
+
+        ``others``: what another member says of them, which closes spans if only the best trees are
+        wanted; see :class:`~lpcfg.Pruning`.
+        ``guides``: whether this member closes spans of others, and prunes less itself.
+        """
+        grammar, guide, prune = self.grammar, None, self.prune
+        if candidates == 1 and prune.members > 0:
+            if others is not None:
+                guide = others.guide(grammar.node_labels, prune.members)
+            elif guides:
+                prune = prune._replace(fine=prune.fine * _GUIDING)
+        columns = self._analyze(sentences, candidates, marginals=True, guide=guide, prune=prune)
+        return MemberColumns(
+            grammar.node_labels,
+            SpanColumns.from_core(columns, "marginal"),
+            best_trees(columns),
+            outcomes(grammar, columns),
+            lambda: list(
+                build_parses(grammar, sentences, columns, marginal_tables(grammar, columns))
+            ),
+        )
 
     def _analyze(
-        self, sentences: list[Sentence], candidates: int, *, marginals: bool
+        self,
+        sentences: list[Sentence],
+        candidates: int,
+        *,
+        marginals: bool,
+        guide: Guide | None = None,
+        prune: Pruning | None = None,
     ) -> dict[str, NDArray[Any]]:
         """Parse a batch in one call of the core."""
         profile = active_profile()
+        prune = prune or self.prune
+        if self.dependencies is not None:
+            known, tag_ids = self.dependencies, self.grammar.tag_ids
+            sentences = [sentence.with_dependencies(known, tag_ids) for sentence in sentences]
         with phase("lookup of words"):
             encoded = encode_sentences(self.grammar, sentences)
         if isinstance(self._core, _core.NeuralParser):
@@ -308,6 +347,7 @@ class Parser(BaseParser):
                 decoder=self.decoder,
                 max_length=self.max_length or _NO_LIMIT,
                 memory=self.memory,
+                candidates=candidates,
                 marginals=marginals,
             )
         columns = self._core.analyze(
@@ -317,9 +357,11 @@ class Parser(BaseParser):
             breaks=encoded.breaks,
             decoder=self.decoder,
             combine=self.combine,
-            coarse_threshold=self.prune.coarse,
-            threshold=self.prune.fine,
-            span_recall=self.prune.spans,
+            coarse_threshold=prune.coarse,
+            threshold=prune.fine,
+            # Other candidates may need what the first model considers improbable.
+            member_threshold=prune.members if candidates == 1 else 0.0,
+            span_recall=prune.spans,
             memory=self.memory,
             max_length=self.max_length or _NO_LIMIT,
             timeout=self.timeout,
@@ -329,72 +371,10 @@ class Parser(BaseParser):
             spellings=encoded.spellings,
             heads=encoded.heads,
             relations=encoded.relations,
+            guide=guide,
         )
         if profile is not None:
             *phases, total, reused = columns["times"].tolist()
             profile.move(dict(zip(PHASES, (*phases, total - sum(phases)), strict=True)))
             profile.reused += reused
         return columns
-
-    def _build_parses(
-        self,
-        sentences: Iterable[Sentence],
-        columns: Mapping[str, NDArray[Any]],
-        tables: Iterable[MarginalTable | None],
-    ) -> Iterator[Parse]:
-        """The parses of a batch from the columns of the core."""
-        labels = [label for label, _ in self.grammar.node_labels]
-        spans = list(
-            zip(
-                [labels[label] for label in columns["span_labels"].tolist()],
-                columns["span_starts"].tolist(),
-                columns["span_ends"].tolist(),
-                strict=True,
-            )
-        )
-        probabilities = columns["span_probabilities"].tolist()
-        span_offsets = columns["span_offsets"].tolist()
-        tree_offsets = columns["tree_offsets"].tolist()
-        tree_log_probabilities = _finite_or_none(columns["tree_log_probabilities"])
-        statuses = columns["statuses"].tolist()
-        log_probabilities = _finite_or_none(columns["log_probabilities"])
-        conditional = self.grammar.is_conditional
-        for row, (sentence, table) in enumerate(zip(sentences, tables, strict=False)):
-            tokens = sentence.tokens
-            first, last = tree_offsets[row], tree_offsets[row + 1]
-            trees = tuple(
-                (
-                    tree_from_spans(spans[span_offsets[tree] : span_offsets[tree + 1]], tokens),
-                    tree_log_probabilities[tree],
-                )
-                for tree in range(first, last)
-            )
-            yield Parse(
-                tree=trees[0][0],
-                status=STATUSES[statuses[row]],
-                log_probability=trees[0][1],
-                sentence_log_probability=log_probabilities[row],
-                span_probabilities=tuple(
-                    probabilities[span_offsets[first] : span_offsets[first + 1]]
-                ),
-                candidates=trees,
-                marginals=table,
-                conditional=conditional,
-            )
-
-    def _marginal_tables(self, columns: Mapping[str, NDArray[Any]]) -> list[MarginalTable]:
-        """The table of each sentence of a batch."""
-        labels, preterminals = zip(*self.grammar.node_labels, strict=True)
-        table = marginal_table(
-            columns["marginal_starts"],
-            columns["marginal_ends"],
-            np.array(labels)[columns["marginal_labels"]],
-            columns["marginal_probabilities"],
-            np.array(preterminals)[columns["marginal_labels"]],
-        )
-        return np.split(table, columns["marginal_offsets"][1:-1])
-
-
-def _finite_or_none(logarithms: NDArray[np.float64]) -> list[float | None]:
-    """The logarithms of probabilities; None for a probability of zero."""
-    return [value if math.isfinite(value) else None for value in logarithms.tolist()]

@@ -32,8 +32,13 @@ class ChartView:
 
     def __init__(self, parser: BaseParser) -> None:
         self.coarse: Parser | None = None
-        if isinstance(parser, Parser) and parser.grammar.coarse is not None:
-            backbone = replace(parser.grammar, latent=None, crf_weights=None, neural_weights=None)
+        if (
+            isinstance(parser, Parser)
+            and parser.grammar.coarse is not None
+            # A network scores all spans, without a chart that is pruned.
+            and parser.grammar.neural_weights is None
+        ):
+            backbone = replace(parser.grammar, latent=None, crf_weights=None)
             self.coarse = Parser(
                 backbone,
                 prune=Pruning(parser.prune.coarse, 0.0, parser.prune.spans),

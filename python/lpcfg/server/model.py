@@ -24,7 +24,7 @@ class ServedModel:
     >>> model = ServedModel("english", Parser.load("english"))
     >>> answer = model.analyze(next(split_text("The dog slept.")), candidates=2, chart=True)
     >>> answer["tree"], len(answer["candidates"]), answer["chart"]["passes"]
-    ('(ROOT (S (NP (DT The) (NN dog)) (VP (VBD slept)) (. .)))', 2, 2)
+    ('(ROOT (S (NP (DT The) (NN dog)) (VP (VBD slept)) (. .)))', 2, 1)
     """
 
     def __init__(self, name: str, parser: BaseParser) -> None:

@@ -85,6 +85,27 @@ impl Mask {
         }
     }
 
+    /// Collect the classes of the spans of which a span, itself in the set or not, could be the left
+    /// child, and of those of which it could be the right child.
+    pub(super) fn possible_parents(
+        &self,
+        cells: Cells,
+        (start, end): (usize, usize),
+        [right, left]: &mut [Vec<u64>; 2],
+    ) {
+        refill(right, self.words_per_cell, 0);
+        refill(left, self.words_per_cell, 0);
+        let add = |parents: &mut [u64], wider: usize| {
+            parents.iter_mut().zip(self.cell(wider)).for_each(|(set, own)| *set |= own);
+        };
+        for after in self.spans.completions_to_the_right(start, end, cells.words()) {
+            add(right, cells.index(start, after));
+        }
+        for before in self.spans.completions_to_the_left(start, end) {
+            add(left, cells.index(before, end));
+        }
+    }
+
     /// The classes of the spans of which a cell could be the left child, and of those of which it
     /// could be the right child.
     #[inline(always)]

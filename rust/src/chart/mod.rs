@@ -11,7 +11,7 @@
 //!   and [`rule_posteriors`] those of its anchored rules. [`mixture`] combines several models.
 //!
 //! [`marginals`] sums posteriors by label. [`edges`] finds the anchored binary rules of a chart.
-//! [`gold`] is a chart with its gold tree. A [`span_set`] has the spans that may have items.
+//! [`gold`] is a chart with its gold tree. A [`guide`] has what other models say of labelled spans. A [`span_set`] has the spans that may have items.
 //!
 //! All passes keep inside values in scaled arithmetic: each cell has its own power of two, so that
 //! nothing underflows in long sentences. Outside values are relative to the inside scale of their
@@ -21,6 +21,7 @@
 pub mod coarse;
 pub mod edges;
 pub mod gold;
+pub mod guide;
 mod items;
 pub mod latent;
 pub mod marginals;

@@ -5,8 +5,8 @@
 //! reads them in both directions ([`bidirectional`], [`lstm`]) and predicts tags. [`spans`] scores
 //! the labels of all spans. [`loss`] compares these scores with a tree, by inside-outside over all
 //! trees or span by span, and [`example`] collects the gradients of all parameters, whose places are
-//! in [`parameters`]. [`train`] takes the steps of [`adam`]. [`model`] parses, and `nodes` writes
-//! trees.
+//! in [`parameters`]. [`train`] takes the steps of [`adam`]. [`model`] parses, `nodes` writes
+//! trees, and `k_best` finds several.
 //!
 //! [`matrix`], [`product`], [`activations`], [`packing`], [`random`] and [`dropout`] are the tools. Every gradient
 //! is written by hand; `tests/neural.rs` compares each with finite differences.
@@ -18,6 +18,7 @@ pub mod bidirectional;
 pub mod dropout;
 pub mod encoder;
 pub mod example;
+mod k_best;
 pub mod loss;
 pub mod lstm;
 pub mod matrix;
@@ -36,7 +37,7 @@ pub use dropout::DropoutRates;
 pub use encoder::Network;
 pub use example::{Example, Objective};
 pub use loss::{LabelPlaces, Loss};
-pub use model::{Model, SentenceWords};
+pub use model::{Model, Request, SentenceWords};
 pub use parameters::Shape;
 pub use train::{Epoch, Trainer};
 pub use vocabulary::Vocabulary;

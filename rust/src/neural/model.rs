@@ -5,7 +5,8 @@ use rustc_hash::FxHashMap;
 
 use super::batch::{Batch, Tokens};
 use super::encoder::{Encoding, Network};
-use super::loss::{LabelPlaces, label_probabilities, tree_labels, tree_potentials};
+use super::k_best::KBest;
+use super::loss::{LabelPlaces, LabelledSpan, label_probabilities, tree_labels, tree_potentials};
 use super::nodes::{MIN_PROBABILITY, spans_in_order};
 use super::spans::SpanScores;
 use super::vocabulary::Spelling;
@@ -34,6 +35,22 @@ pub struct Model {
     pub root: Vec<u32>,
     /// For each tag the label of its nodes.
     pub tags: Vec<u32>,
+}
+
+/// What is wanted of sentences.
+#[derive(Debug, Clone, Copy)]
+pub struct Request {
+    /// The objective of the first tree.
+    pub decoder: Decoder,
+    /// The largest number of trees: the first one, and the most probable ones of the others. Labels
+    /// that are independent of each other have one tree.
+    pub candidates: usize,
+    /// Whether the probabilities of all labelled spans are wanted.
+    pub marginals: bool,
+    /// Sentences with more words are parsed in parts, which are joined under the root.
+    pub max_length: usize,
+    /// The largest number of bytes of the spans of a sentence; longer ones are parsed in parts too.
+    pub memory: usize,
 }
 
 /// A sentence to parse.
@@ -79,19 +96,14 @@ impl Model {
         (2.0 * memory as f64 / span as f64).sqrt() as usize
     }
 
-    /// Parse sentences on the threads of the current rayon pool. Those with more than `max_length`
-    /// words, or whose spans would take more than `memory` bytes, are parsed in parts, which are
-    /// joined under the root.
+    /// Parse sentences on the threads of the current rayon pool.
     pub fn analyze_all(
         &self,
         sentences: &[SentenceWords<'_>],
-        decoder: Decoder,
-        max_length: usize,
-        memory: usize,
-        marginals: bool,
+        request: Request,
         cancel: &Cancel,
     ) -> Result<Vec<Analysis>, Cancelled> {
-        let max_length = max_length.min(self.words_in(memory));
+        let max_length = request.max_length.min(self.words_in(request.memory));
         let mut parts = Vec::new();
         let mut numbers = Vec::new();
         for sentence in sentences {
@@ -115,7 +127,7 @@ impl Model {
             .par_iter()
             .map(|group| {
                 let own: Vec<SentenceWords<'_>> = group.iter().map(|&part| parts[part]).collect();
-                self.analyze_group(&own, decoder, marginals, cancel)
+                self.analyze_group(&own, request, cancel)
             })
             .collect();
         let mut analyses: Vec<Option<Analysis>> = parts.iter().map(|_| None).collect();
@@ -137,8 +149,7 @@ impl Model {
     fn analyze_group(
         &self,
         sentences: &[SentenceWords<'_>],
-        decoder: Decoder,
-        marginals: bool,
+        request: Request,
         cancel: &Cancel,
     ) -> Result<Vec<Analysis>, Cancelled> {
         let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
@@ -171,14 +182,8 @@ impl Model {
             let own = first..first + (words + 1) * self.network.shape.span_hidden;
             first = own.end;
             let tags = self.tag_spans(&batch, &encoding, sequence);
-            let analysis = self.analyze_spans(
-                &encoding.projections[own],
-                &tags,
-                decoder,
-                marginals,
-                &mut sums,
-                cancel,
-            )?;
+            let projections = &encoding.projections[own];
+            let analysis = self.analyze_spans(projections, &tags, request, &mut sums, cancel)?;
             analyses[sentence] = Some(analysis);
         }
         Ok(analyses.into_iter().flatten().collect())
@@ -214,8 +219,7 @@ impl Model {
         &self,
         projections: &[f32],
         tags: &[Vec<Span>],
-        decoder: Decoder,
-        marginals: bool,
+        request: Request,
         sums: &mut InsideOutside,
         cancel: &Cancel,
     ) -> Result<Analysis, Cancelled> {
@@ -233,7 +237,13 @@ impl Model {
             }
         }
         let log_partition = sums.log_partition();
-        let (nodes, choices) = self.candidates(cells, &probabilities, decoder);
+        let mut trees = Vec::new();
+        if request.candidates > 1 && !self.independent {
+            let (wanted, memory) = (request.candidates, request.memory);
+            let posteriors = sums.posteriors();
+            trees = KBest::new(cells, labels, &scores, posteriors, wanted, memory, cancel)?.trees();
+        }
+        let (nodes, choices) = self.candidates(cells, &probabilities, request.decoder);
         let sparse = Sentence::Sparse {
             words: cells.words(),
             starts: &choices.starts,
@@ -247,17 +257,33 @@ impl Model {
             // Cannot be: every span may be without a bracket, and the whole sentence has a label.
             Err((_, error)) => unreachable!("{error}"),
         };
-        let log_probability = if self.independent {
-            f64::NEG_INFINITY
-        } else {
-            let tree = tree_labels(cells, &brackets);
+        let mut log_probability = |tree: &[LabelledSpan]| {
+            if self.independent {
+                return Ok(f64::NEG_INFINITY);
+            }
+            let tree = tree_labels(cells, tree);
             sums.run(cells, &tree_potentials(labels, &scores, &tree), cancel)?;
             let tags: f64 = tags.iter().map(|tags| tags[0].probability.ln()).sum();
-            (sums.log_partition() - log_partition + tags).min(0.0)
+            Ok((sums.log_partition() - log_partition + tags).min(0.0))
         };
-        let spans = self.written(cells, &brackets, &nodes, tags);
+        trees.retain(|tree| *tree != brackets);
+        let mut others: Vec<(f64, Vec<LabelledSpan>)> = trees
+            .into_iter()
+            .map(|tree| Ok((log_probability(&tree)?, tree)))
+            .collect::<Result<_, Cancelled>>()?;
+        // The best binary tree is not always that of the best tree.
+        others.sort_by(|one, other| other.0.total_cmp(&one.0));
+        others.truncate(request.candidates.saturating_sub(1));
+        let first = (log_probability(&brackets)?, brackets);
+        let trees = std::iter::once(first).chain(others);
+        let trees = trees
+            .map(|(log_probability, tree)| WrittenTree {
+                spans: self.written(cells, &tree, &nodes, tags),
+                log_probability,
+            })
+            .collect();
         let mut all = Vec::new();
-        if marginals {
+        if request.marginals {
             for (cell, (start, end)) in spans_in_order(cells).enumerate() {
                 for &(label, probability) in &nodes[cell] {
                     all.push(Span { label, start, end, probability });
@@ -268,7 +294,7 @@ impl Model {
         Ok(Analysis {
             status: Status::Parsed,
             log_probability: if self.independent { f64::NEG_INFINITY } else { 0.0 },
-            trees: vec![WrittenTree { spans, log_probability }],
+            trees,
             marginals: all,
             times: Times::default(),
         })

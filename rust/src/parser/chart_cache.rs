@@ -132,7 +132,9 @@ impl Parser {
         workspace: &mut Workspace,
         cancel: &Cancel,
     ) -> Result<FillOutcome, Cancelled> {
-        let Some((backbone, cache)) = &self.charts else {
+        // What a guide leaves open is not part of the key.
+        let charts = self.charts.as_ref().filter(|_| !workspace.is_guided);
+        let Some((backbone, cache)) = charts else {
             return self.fill(options, pruning, None, workspace, cancel);
         };
         let Some(budget) = self.memory_budget(tokens.len(), options.memory) else {

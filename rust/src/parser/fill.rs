@@ -8,7 +8,7 @@
 
 use super::levels::Pruning;
 use super::times::Stopwatch;
-use super::{Decoder, Options, Parser, Workspace};
+use super::{Decoder, Options, Parser, Sentence, Workspace};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::coarse::CoarseGrammar;
 use crate::chart::edges::EdgeFinder;
@@ -121,7 +121,11 @@ impl Parser {
         let mut threshold = pruning.coarse;
         loop {
             let mut bounds = Bounds { max_items: budget.items, ..Bounds::NONE };
-            if let (Some(grammar), Some(projection)) = (&self.coarse, self.grammar().projection()) {
+            if let (true, Some(projection)) = (workspace.is_guided, self.grammar().projection()) {
+                bounds.mask = Some((&workspace.guided, projection));
+            } else if let (Some(grammar), Some(projection)) =
+                (&self.coarse, self.grammar().projection())
+            {
                 let clock = Stopwatch::start(options.times);
                 self.fill_coarse(grammar, workspace, cancel)?;
                 let spanned = workspace.coarse.prune(grammar, threshold, cancel)?;
@@ -146,6 +150,10 @@ impl Parser {
                 break;
             }
             match raise(threshold) {
+                // The other levels may be able to prune more.
+                _ if workspace.is_guided => {
+                    return Ok(FillOutcome::NotSpanned { coarsely: false });
+                }
                 Some(raised) if self.coarse.is_some() => threshold = raised,
                 _ => return Ok(FillOutcome::TooLarge),
             }
@@ -209,6 +217,16 @@ impl Parser {
             *is_filtered = filter.open(tokens, threshold, memory, open, cancel)?;
         }
         Ok(())
+    }
+
+    /// Let the guide of a sentence, if there is one, replace the coarse pass.
+    pub(super) fn follow_guide(&self, sentence: Option<Sentence<'_>>, workspace: &mut Workspace) {
+        workspace.is_guided = false;
+        if let (Some(classes), Some(sentence)) = (&self.guide, sentence) {
+            let open = workspace.is_filtered.then_some(&workspace.open);
+            workspace.guided.guide(classes, sentence.tokens.len(), sentence.guide, open);
+            workspace.is_guided = true;
+        }
     }
 
     /// Compute the inside values of the coarse pass, unless the workspace has them already.

@@ -13,17 +13,19 @@ pub(super) struct Level {
     thresholds: f64,
     /// Whether every word may have every tag.
     pub smoothed: bool,
+    /// Whether the labelled spans that other models consider possible replace the coarse pass.
+    pub guided: bool,
 }
 
 /// The levels. A chart with all spans open takes ten times as long as one with few of them, also with
 /// all tags of each word, so these come last.
 const LEVELS: [Level; 6] = [
-    Level { status: Status::Parsed, closed: 1.0, thresholds: 1.0, smoothed: false },
-    Level { status: Status::Loosened, closed: 1.0, thresholds: 0.03, smoothed: false },
-    Level { status: Status::Loosened, closed: 0.1, thresholds: 1e-3, smoothed: false },
-    Level { status: Status::Smoothed, closed: 0.1, thresholds: 0.03, smoothed: true },
-    Level { status: Status::Loosened, closed: 0.0, thresholds: 1e-3, smoothed: false },
-    Level { status: Status::Smoothed, closed: 0.0, thresholds: 1e-3, smoothed: true },
+    Level::new(Status::Parsed, 1.0, 1.0, false),
+    Level::new(Status::Loosened, 1.0, 0.03, false),
+    Level::new(Status::Loosened, 0.1, 1e-3, false),
+    Level::new(Status::Smoothed, 0.1, 0.03, true),
+    Level::new(Status::Loosened, 0.0, 1e-3, false),
+    Level::new(Status::Smoothed, 0.0, 1e-3, true),
 ];
 
 /// The thresholds on which the charts of a sentence depend.
@@ -45,6 +47,13 @@ impl Pruning {
 }
 
 impl Level {
+    /// The level before all others, for a sentence with a guide.
+    pub(super) const GUIDED: Self = Self { guided: true, ..LEVELS[0] };
+
+    const fn new(status: Status, closed: f64, thresholds: f64, smoothed: bool) -> Self {
+        Self { status, closed, thresholds, smoothed, guided: false }
+    }
+
     /// The levels in their order.
     pub(super) fn all() -> impl Iterator<Item = Self> {
         LEVELS.into_iter()
@@ -77,6 +86,7 @@ mod tests {
             combine: Combine::Posteriors,
             coarse_threshold,
             threshold,
+            member_threshold: 0.0,
             span_recall: 0.99,
             memory: usize::MAX,
             max_length: usize::MAX,

@@ -45,6 +45,13 @@ impl Parser {
             if first {
                 best = outcome;
                 mixture.clear();
+                let threshold = options.member_threshold;
+                // The posteriors of rules are products over the items of all passes.
+                let can_prune =
+                    outcome != LatentOutcome::Negative && options.decoder != Decoder::MaxRule;
+                if self.grammars.len() > 1 && threshold > 0.0 && can_prune {
+                    chart.prune(threshold);
+                }
             }
             mixture.add(number, chart);
             if options.decoder == Decoder::MaxRule {

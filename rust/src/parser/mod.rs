@@ -42,8 +42,10 @@ use rayon::prelude::*;
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::Chart;
 use crate::chart::coarse::{CoarseChart, CoarseGrammar};
+use crate::chart::guide::{GuideClasses, GuideSpan};
 use crate::chart::latent::LatentPass;
 use crate::chart::marginals::LabelMarginals;
+use crate::chart::mask::Mask;
 use crate::chart::mixture::Mixture;
 use crate::chart::pcfg::PcfgPass;
 use crate::chart::rule_posteriors::RulePosteriors;
@@ -59,6 +61,8 @@ pub struct Parser {
     /// At least one; the first prunes the chart and decides which trees there are.
     grammars: Vec<Arc<Grammar>>,
     coarse: Option<CoarseGrammar>,
+    /// What turns labelled spans into classes of the coarse grammar.
+    guide: Option<GuideClasses>,
     crf: Option<Arc<CrfModel>>,
     filter: Option<Arc<SpanFilter>>,
     /// The hash of the backbone, and charts that are kept.
@@ -75,10 +79,13 @@ pub struct Sentence<'a> {
     /// The strength of the punctuation that each word is, by which long sentences are split: zero
     /// for none, more for stronger punctuation. Empty if it is not known.
     pub breaks: &'a [u8],
+    /// The labelled spans that other models consider possible, for a pass in place of the coarse
+    /// one; empty if it is not known.
+    pub guide: &'a [GuideSpan],
 }
 
 impl Sentence<'_> {
-    /// The words before a position and those from there on.
+    /// The words before a position and those from there on, without a guide.
     fn split_at(self, position: usize) -> (Self, Self) {
         fn split<T>(column: &[T], position: usize) -> (&[T], &[T]) {
             column.split_at(position.min(column.len()))
@@ -86,15 +93,20 @@ impl Sentence<'_> {
         let (tokens, other_tokens) = split(self.tokens, position);
         let (attributes, other_attributes) = split(self.attributes, position);
         let (breaks, other_breaks) = split(self.breaks, position);
-        let right =
-            Self { tokens: other_tokens, attributes: other_attributes, breaks: other_breaks };
-        (Self { tokens, attributes, breaks }, right)
+        let left = Self { tokens, attributes, breaks, guide: &[] };
+        let right = Self {
+            tokens: other_tokens,
+            attributes: other_attributes,
+            breaks: other_breaks,
+            guide: &[],
+        };
+        (left, right)
     }
 }
 
 impl<'a> From<&'a [Token]> for Sentence<'a> {
     fn from(tokens: &'a [Token]) -> Self {
-        Self { tokens, attributes: &[], breaks: &[] }
+        Self { tokens, attributes: &[], breaks: &[], guide: &[] }
     }
 }
 
@@ -114,6 +126,9 @@ pub struct Workspace {
     /// The spans that the filter leaves open, if it was used.
     open: SpanSet,
     is_filtered: bool,
+    /// What a guide leaves open, if it is used in place of the coarse pass.
+    guided: Mask,
+    is_guided: bool,
     coarse: CoarseChart,
     /// Whether the coarse chart has the inside values of the words and open spans.
     coarse_is_filled: bool,
@@ -134,7 +149,9 @@ impl Parser {
     /// Prepare a grammar for parsing.
     pub fn new(grammar: Arc<Grammar>) -> Result<Self, GrammarError> {
         let coarse = grammar.projection().map(CoarseGrammar::new).transpose()?;
-        Ok(Self { grammars: vec![grammar], coarse, crf: None, filter: None, charts: None })
+        let guide = grammar.projection().map(|classes| GuideClasses::new(&grammar, classes));
+        let grammars = vec![grammar];
+        Ok(Self { grammars, coarse, guide, crf: None, filter: None, charts: None })
     }
 
     /// Parse with another grammar as well, which must have the same backbone and, like all of
@@ -239,8 +256,9 @@ impl Parser {
         // The levels that were tried, and the spans and emissions with which no threshold helps.
         let mut tried: Vec<(Pruning, bool)> = Vec::new();
         let mut hopeless: Vec<(f32, bool)> = Vec::new();
-        for level in Level::all() {
-            let Level { status, smoothed, .. } = level;
+        let can_be_guided = self.guide.is_some() && !sentence.guide.is_empty();
+        for level in can_be_guided.then_some(Level::GUIDED).into_iter().chain(Level::all()) {
+            let Level { status, smoothed, guided, .. } = level;
             let recall = level.span_recall(options);
             let spans = self.span_threshold(sentence.tokens, recall, options.memory);
             let pruning = level.pruning(options, spans);
@@ -250,7 +268,9 @@ impl Parser {
                 continue;
             }
             let same_input = tried.last().is_some_and(|last| (last.0.spans, last.1) == input);
-            tried.push((pruning, smoothed));
+            if !guided {
+                tried.push((pruning, smoothed));
+            }
             workspace.pruned_smoothed = None;
             if !same_input {
                 self.filter_spans(sentence.tokens, spans, workspace, cancel)?;
@@ -258,6 +278,7 @@ impl Parser {
                 emissions.lookup_all(sentence.tokens, smoothed, &mut workspace.words);
             }
             workspace.coarse_is_filled &= same_input;
+            self.follow_guide(guided.then_some(sentence), workspace);
             let tokens = (sentence.tokens, smoothed);
             let status = match self.fill_sentence(tokens, options, pruning, workspace, cancel)? {
                 FillOutcome::Spanned { tightened: false } => status,

@@ -35,6 +35,9 @@ pub struct Options {
     pub coarse_threshold: f64,
     /// Posteriors below which symbols are dropped before decoding.
     pub threshold: f64,
+    /// Posteriors under the first of several latent models below which symbols are dropped before the
+    /// others; zero to drop none.
+    pub member_threshold: f64,
     /// The fraction of correct spans that the span filter should leave open; one for no filter.
     pub span_recall: f64,
     /// The number of bytes that the charts of a sentence may take. Where they need more, more is

@@ -5,17 +5,20 @@
 //! lets Ctrl-C stop the work. `arrays`, `errors` and `threads` are shared.
 
 mod arrays;
+mod coverage;
 mod crf;
 mod em;
 mod enter;
 mod errors;
 mod grammar;
+mod guide;
 mod model_file;
 mod neural;
 mod numeric;
 mod parser;
 mod rerank;
 mod sequence;
+mod span_columns;
 mod span_decoder;
 mod span_filter;
 mod threads;
@@ -27,6 +30,7 @@ use pyo3::prelude::*;
 #[pymodule]
 fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    coverage::register(module)?;
     crf::register(module)?;
     em::register(module)?;
     grammar::register(module)?;

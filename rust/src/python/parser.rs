@@ -12,13 +12,13 @@ use super::crf::PyCrfModel;
 use super::enter::enter;
 use super::errors::{ArgumentError, Failure};
 use super::grammar::PyGrammar;
+use super::guide::GuideArrays;
+use super::span_columns::SpanColumns;
 use super::span_filter::PySpanFilter;
 use super::threads::Threads;
 use crate::crf::{CrfModel, TokenAttributes};
 use crate::grammar::Token;
-use crate::parser::{
-    Analysis, ChartCache, Combine, Decoder, Options, Parser, Sentence, Span, Times,
-};
+use crate::parser::{Analysis, ChartCache, Combine, Decoder, Options, Parser, Sentence, Times};
 
 /// The tag id of a word without a given tag.
 pub(super) const NO_TAG: u32 = u32::MAX;
@@ -89,12 +89,14 @@ impl PyParser {
     /// `breaks` has the strength of the punctuation that each token is, by which long sentences are
     /// split. A parser with a conditional random field also needs the spelling of each word, and can
     /// take its head (the number of words to the right, negative for the left, 0 for the root) and
-    /// its relation to the head, which is an empty string in a sentence without dependencies. Returns
-    /// a dictionary of arrays, which `lpcfg.parsing.parser` reads.
+    /// its relation to the head, which is an empty string in a sentence without dependencies. The
+    /// `guide` has the offsets of sentences, labels, starts and ends of the labelled spans that other
+    /// models consider possible. Returns a dictionary of arrays, which `lpcfg.parsing.parser` reads.
     #[pyo3(signature = (
-        offsets, words, tags, *, breaks, decoder, combine, coarse_threshold, threshold, span_recall,
+        offsets, words, tags, *, breaks, decoder, combine, coarse_threshold, threshold,
+        member_threshold, span_recall,
         memory, max_length, timeout, candidates, marginals, times, spellings=None, heads=None,
-        relations=None
+        relations=None, guide=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "options by name")]
     fn analyze<'py>(
@@ -108,6 +110,7 @@ impl PyParser {
         combine: &str,
         coarse_threshold: f64,
         threshold: f64,
+        member_threshold: f64,
         span_recall: f64,
         memory: usize,
         max_length: usize,
@@ -118,12 +121,14 @@ impl PyParser {
         spellings: Option<Vec<String>>,
         heads: Option<PyReadonlyArray1<'py, i32>>,
         relations: Option<Vec<String>>,
+        guide: Option<GuideArrays<'py>>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let options = Options {
             decoder: decoder_named(decoder)?,
             combine: combination_named(combine)?,
             coarse_threshold,
             threshold,
+            member_threshold,
             span_recall,
             memory,
             max_length,
@@ -137,6 +142,7 @@ impl PyParser {
         let tags = tags.as_ref().map(|array| elements("tags", array)).transpose()?;
         let breaks = elements("breaks", &breaks)?;
         let heads = heads.as_ref().map(|array| elements("heads", array)).transpose()?;
+        let guide = guide.as_ref().map(GuideArrays::columns).transpose()?;
         let columns = enter(py, |cancel| {
             let tokens = self.tokens(words, tags)?;
             let mut attributes = self.attributes(spellings.as_deref(), tokens.len())?;
@@ -144,7 +150,12 @@ impl PyParser {
                 add_dependencies(&mut attributes, heads, relations)?;
             }
             check_shape("breaks", &[breaks.len()], &[tokens.len()])?;
-            let sentences = sentences(&tokens, &attributes, breaks, offsets)?;
+            let mut sentences = sentences(&tokens, &attributes, breaks, offsets)?;
+            let labels = self.parser.grammar().output().number_of_labels();
+            let guide = guide.map(|columns| columns.read(&sentences, labels)).transpose()?;
+            if let Some(guide) = &guide {
+                guide.give(&mut sentences);
+            }
             let analyses =
                 self.threads.install(|| self.parser.analyze_all(&sentences, options, cancel))?;
             Ok::<_, Failure>(Columns::new(&analyses))
@@ -253,40 +264,9 @@ fn sentences<'a>(
         let range = pair[0]..pair[1];
         let attributes =
             if attributes.is_empty() { attributes } else { &attributes[range.clone()] };
-        Sentence { tokens: &tokens[range.clone()], attributes, breaks: &breaks[range] }
+        Sentence { tokens: &tokens[range.clone()], attributes, breaks: &breaks[range], guide: &[] }
     };
     Ok(offsets.windows(2).map(sentence).collect())
-}
-
-/// Labelled spans as columns.
-#[derive(Default)]
-struct SpanColumns {
-    offsets: Vec<i64>,
-    labels: Vec<u32>,
-    starts: Vec<u32>,
-    ends: Vec<u32>,
-    probabilities: Vec<f64>,
-}
-
-impl SpanColumns {
-    fn push(&mut self, spans: &[Span]) {
-        for span in spans {
-            self.labels.push(span.label);
-            self.starts.push(span.start);
-            self.ends.push(span.end);
-            self.probabilities.push(span.probability);
-        }
-        self.offsets.push(self.labels.len() as i64);
-    }
-
-    fn add_to(self, dict: &Bound<'_, PyDict>, prefix: &str) -> PyResult<()> {
-        let py = dict.py();
-        dict.set_item(format!("{prefix}_offsets"), self.offsets.into_pyarray(py))?;
-        dict.set_item(format!("{prefix}_labels"), self.labels.into_pyarray(py))?;
-        dict.set_item(format!("{prefix}_starts"), self.starts.into_pyarray(py))?;
-        dict.set_item(format!("{prefix}_ends"), self.ends.into_pyarray(py))?;
-        dict.set_item(format!("{prefix}_probabilities"), self.probabilities.into_pyarray(py))
-    }
 }
 
 /// Analyses as columns.
@@ -303,14 +283,13 @@ pub(super) struct Columns {
 
 impl Columns {
     pub(super) fn new(analyses: &[Analysis]) -> Self {
-        let starting = || SpanColumns { offsets: vec![0], ..SpanColumns::default() };
         let mut columns = Self {
             statuses: Vec::with_capacity(analyses.len()),
             log_probabilities: Vec::with_capacity(analyses.len()),
             tree_offsets: vec![0],
             tree_log_probabilities: Vec::new(),
-            spans: starting(),
-            marginals: starting(),
+            spans: SpanColumns::new(),
+            marginals: SpanColumns::new(),
             times: analyses.iter().map(|analysis| analysis.times).sum(),
         };
         for analysis in analyses {
@@ -318,10 +297,10 @@ impl Columns {
             columns.log_probabilities.push(analysis.log_probability);
             for tree in &analysis.trees {
                 columns.tree_log_probabilities.push(tree.log_probability);
-                columns.spans.push(&tree.spans);
+                columns.spans.push(tree.spans.iter().copied());
             }
             columns.tree_offsets.push(columns.tree_log_probabilities.len() as i64);
-            columns.marginals.push(&analysis.marginals);
+            columns.marginals.push(analysis.marginals.iter().copied());
         }
         columns
     }

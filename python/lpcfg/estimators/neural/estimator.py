@@ -36,8 +36,8 @@ _LARGEST_NORM = 5.0
 #: The fraction of training in which the learning rate rises from 0.
 _WARM_UP = 0.05
 
-#: Words and characters that are seen less often are unknown.
-_MIN_COUNT = 2
+#: Characters that are in fewer words are unknown.
+_MIN_CHARACTER_COUNT = 2
 
 #: The probability that a training sentence is read with its tags.
 _GIVEN_TAGS = 0.1
@@ -110,6 +110,14 @@ class NeuralEstimator(Estimator):
     )
     word_size: int = field(
         default=100, metadata=parameter(Interval(int, 1, 4096), "the size of embeddings of words")
+    )
+    min_count: int = field(
+        default=2,
+        metadata=parameter(
+            Interval(int, 1),
+            "words that are seen less often have no embedding and are read by their characters; "
+            "the larger, the smaller the model",
+        ),
     )
     character_states: int = field(
         default=50,
@@ -220,7 +228,7 @@ class NeuralEstimator(Estimator):
                 layers=self.layers,
                 spans=self.span_size,
             ),
-            words=[treebank.words[number] for number in np.flatnonzero(counts >= _MIN_COUNT)],
+            words=[treebank.words[number] for number in np.flatnonzero(counts >= self.min_count)],
             characters=_frequent_characters(treebank.words),
             tags=backbone.tags,
             labels=brackets.labels,
@@ -289,7 +297,7 @@ class NeuralEstimator(Estimator):
 
 def _frequent_characters(words: Iterable[str]) -> str:
     counts = Counter(character for word in words for character in word)
-    return "".join(sorted(c for c, count in counts.items() if count >= _MIN_COUNT))
+    return "".join(sorted(c for c, count in counts.items() if count >= _MIN_CHARACTER_COUNT))
 
 
 def _tree_weights(treebank: Treebank) -> NDArray[np.float32]:

@@ -211,6 +211,7 @@ impl PyCrfTrainer {
             combine: Combine::Posteriors,
             coarse_threshold,
             span_recall,
+            member_threshold: 0.0,
             threshold,
             memory,
             candidates: 1,

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use super::network::PyNetwork;
-use crate::neural::{Model, SentenceWords};
+use crate::neural::{Model, Request, SentenceWords};
 use crate::parser::Decoder;
 use crate::python::arrays::{Runs, check_ids, check_shape, elements, offsets_in};
 use crate::python::enter::enter;
@@ -78,7 +78,7 @@ impl PyNeuralParser {
 
     /// Parse sentences given by their words and optionally tags, one after the other. Returns a
     /// dictionary of arrays, as `Parser.analyze` does.
-    #[pyo3(signature = (offsets, spellings, tags, *, breaks, decoder, max_length, memory, marginals))]
+    #[pyo3(signature = (offsets, spellings, tags, *, breaks, decoder, max_length, memory, candidates, marginals))]
     #[expect(clippy::too_many_arguments, reason = "options by name")]
     fn analyze<'py>(
         &self,
@@ -90,6 +90,7 @@ impl PyNeuralParser {
         decoder: &str,
         max_length: usize,
         memory: usize,
+        candidates: usize,
         marginals: bool,
     ) -> PyResult<Bound<'py, PyDict>> {
         let decoder = decoder_named(decoder)?;
@@ -117,9 +118,9 @@ impl PyNeuralParser {
                     breaks: &breaks[pair[0]..pair[1]],
                 })
                 .collect();
-            let analyses = self.threads.install(|| {
-                self.model.analyze_all(&sentences, decoder, max_length, memory, marginals, cancel)
-            })?;
+            let request = Request { decoder, candidates, marginals, max_length, memory };
+            let analyses =
+                self.threads.install(|| self.model.analyze_all(&sentences, request, cancel))?;
             Ok::<_, Failure>(Columns::new(&analyses))
         })?;
         columns.into_dict(py)

@@ -1,0 +1,63 @@
+"""The members that an ensemble is made of: checks, and grammars that share a chart."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from numbers import Real
+from typing import TypeAlias
+
+import numpy as np
+
+from lpcfg.errors import InputError
+from lpcfg.grammar.backbone import backbone_classes
+from lpcfg.grammar.grammar import Grammar
+from lpcfg.parsing.base import BaseParser
+
+__all__ = ["Member", "check_members", "grouped_members", "is_weight"]
+
+Member: TypeAlias = Grammar | BaseParser
+
+
+def is_weight(value: object) -> bool:
+    """Whether this can be the weight of a member: a number above 0.
+
+    >>> is_weight(0.5), is_weight(0), is_weight("1")
+    (True, False, False)
+    """
+    return isinstance(value, Real) and 0 < float(value) < np.inf
+
+
+def check_members(members: Sequence[Member]) -> None:
+    """Raise an :class:`~lpcfg.errors.InputError` unless these can be the members of an ensemble."""
+    if not isinstance(members, Sequence):
+        raise InputError(
+            f"must be a list of grammars and parsers, not a {type(members).__name__}",
+            argument="members",
+        )
+    if not members:
+        raise InputError("an ensemble needs one or more members", argument="members")
+    for number, member in enumerate(members, start=1):
+        if not isinstance(member, (Grammar, BaseParser)):
+            raise InputError(
+                f"member {number} must be a grammar or a parser, not {member!r}; "
+                "lpcfg.load and lpcfg.Parser.load read them from files",
+                argument="members",
+            )
+
+
+def grouped_members(
+    members: Sequence[Member], weights: Sequence[float]
+) -> list[tuple[list[Grammar] | BaseParser, float]]:
+    """Members with their weights; grammars of one weight that can share a chart form a group."""
+    groups: dict[int, tuple[list[Grammar] | BaseParser, float]] = {}
+    by_weight: dict[float, dict[int, Grammar]] = {}
+    for index, (member, weight) in enumerate(zip(members, weights, strict=True)):
+        if isinstance(member, Grammar):
+            by_weight.setdefault(weight, {})[index] = member
+        else:
+            groups[index] = (member, weight)
+    for weight, same_weight in by_weight.items():
+        indices, grammars = list(same_weight), list(same_weight.values())
+        for group in backbone_classes(grammars):
+            groups[indices[group[0]]] = ([grammars[n] for n in group], weight * len(group))
+    return [groups[index] for index in sorted(groups)]
