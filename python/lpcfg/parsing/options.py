@@ -61,22 +61,23 @@ class Pruning(NamedTuple):
         span filter of a grammar leaves open before the first pass (default 0.995). From 0.9, which
         is fastest, to 1, which uses no filter. If no tree is found, all spans are opened.
     members : float
-        Of several models, what the first considers less probable than this is closed for the others
-        (default 3e-3): labelled spans of the members of an :class:`~lpcfg.Ensemble`, whose first
-        pass is left out, and items of grammars over one chart. With 0, and if several candidates
-        are wanted, models do not depend on each other.
+        Of several models, what the first considers less probable than this is closed for the
+        others: labelled spans of the members of an :class:`~lpcfg.Ensemble`, whose first pass is
+        left out, and items of grammars over one chart. With 0 (default), and if several candidates
+        are wanted, models do not depend on each other. With 3e-3, ensembles parse nearly twice as
+        fast, and F1 falls by 0.1 to 0.4 points.
 
     Examples
     --------
     >>> Pruning(fine=1e-6)
-    Pruning(coarse=0.0005, fine=1e-06, spans=0.995, members=0.003)
+    Pruning(coarse=0.0005, fine=1e-06, spans=0.995, members=0.0)
 
     """
 
     coarse: float = 5e-4
     fine: float = 1e-3
     spans: float = 0.995
-    members: float = 3e-3
+    members: float = 0.0
 
 
 class ParserOptions(TypedDict, total=False):
