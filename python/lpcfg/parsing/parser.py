@@ -299,6 +299,7 @@ class Parser(BaseParser):
     ) -> MemberColumns:
         """What the parser says of a batch of checked sentences, as a member of an ensemble.
 
+        ``candidates``: the largest number of trees of a sentence.
         ``others``: what another member says of them, which closes spans if only the best trees are
         wanted; see :class:`~lpcfg.Pruning`.
         ``guides``: whether this member closes spans of others, and prunes less itself.
