@@ -169,6 +169,7 @@ from .treebank.symbol import Symbol as Symbol
 from .treebank.transform import Transform as Transform
 from .treebank.tree import Tree as Tree
 from .treebank.treebank import Treebank as Treebank
+from .tuning.ensemble_weights import learn_weights as learn_weights
 from .tuning.search import Tuning as Tuning
 from .tuning.search import tune as tune
 from .tuning.space import Choice as Choice

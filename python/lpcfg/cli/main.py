@@ -48,6 +48,10 @@ TASKS: Mapping[str, Mapping[str, Command]] = {
             "lpcfg.cli.tune",
             "search for the parameters of an estimator with the highest F1 on development trees",
         ),
+        "ensemble": Command(
+            "lpcfg.cli.ensemble",
+            "make a weighted ensemble of models, with weights that are given or learnt from trees",
+        ),
         "import": Command(
             "lpcfg.cli.import_grammar", "make a model from the grammar files of another parser"
         ),

@@ -214,7 +214,7 @@ class NoisyModels(BaseEstimator):
         >>> print(family.parser().parse(words=["rain"]))
         (ROOT (NN rain))
         """
-        from lpcfg.parsing.ensemble import joint_parser
+        from lpcfg.parsing.joint_parser import joint_parser
 
         self._check_fitted("grammars_")
         return joint_parser(self.grammars_, n_jobs=self.n_jobs)

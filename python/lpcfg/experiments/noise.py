@@ -21,7 +21,8 @@ from lpcfg.io import load
 from lpcfg.io.replacing import write_text
 from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.charts import ChartCache
-from lpcfg.parsing.ensemble import Ensemble, joint_parser
+from lpcfg.parsing.ensemble import Ensemble
+from lpcfg.parsing.joint_parser import joint_parser
 from lpcfg.parsing.parser import Parser
 from lpcfg.parsing.tree_coverage import tree_coverage
 from lpcfg.reranking.candidates import oracle_f1

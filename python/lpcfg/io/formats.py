@@ -17,7 +17,15 @@ import numpy.typing as npt
 from lpcfg.errors import InputError, ModelFileError
 from lpcfg.io.model_file import ModelFile, model_file_bytes, read_document, write_model_file
 
-__all__ = ["Arrays", "Document", "FileFormat", "FolderFormat", "Resources", "make_folder"]
+__all__ = [
+    "Arrays",
+    "Document",
+    "FileFormat",
+    "FolderFormat",
+    "Resources",
+    "check_new_folder",
+    "make_folder",
+]
 
 Model = TypeVar("Model")
 Arrays: TypeAlias = dict[str, npt.NDArray[Any]]
@@ -142,8 +150,21 @@ def make_folder(path: str | PathLike[str]) -> Path:
     Traceback (most recent call last):
     lpcfg.errors.InputError: .: there is something already; name a folder to make
     """
+    folder = check_new_folder(path)
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def check_new_folder(path: str | PathLike[str]) -> Path:
+    """Raise an :class:`InputError` for a folder that :func:`make_folder` would refuse.
+
+    >>> check_new_folder("missing/models")
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: missing/models: there is no folder missing; make it first
+    """
     folder = Path(path)
     if folder.exists() and not (folder.is_dir() and not any(folder.iterdir())):
         raise InputError("there is something already; name a folder to make", path=folder)
-    folder.mkdir(exist_ok=True)
+    if not folder.parent.is_dir():
+        raise InputError(f"there is no folder {folder.parent}; make it first", path=folder)
     return folder

@@ -9,7 +9,7 @@ from lpcfg.errors import InputError
 from lpcfg.io.formats import Resources
 from lpcfg.io.models import FOLDER, examine
 from lpcfg.parsing.base import BaseParser
-from lpcfg.parsing.ensemble import joint_parser
+from lpcfg.parsing.joint_parser import joint_parser
 from lpcfg.parsing.options import MAX_LENGTH, MEMORY, ParserOptions
 from lpcfg.parsing.parser import Parser
 

@@ -13,13 +13,11 @@ from lpcfg._batches import batches
 from lpcfg._options import check_positive
 from lpcfg.errors import InputError
 from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
-from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.parsing._coverage import Combination
 from lpcfg.parsing._ensemble_members import Member, check_members, grouped_members, is_weight
 from lpcfg.parsing._sentences import Sentence, check_sentences
 from lpcfg.parsing.base import BATCH, BaseParser, Tags, limited_batch
-from lpcfg.parsing.charts import ChartCache
 from lpcfg.parsing.marginals import node_spans, span_probabilities
 from lpcfg.parsing.member_columns import MemberColumns
 from lpcfg.parsing.member_parses import MemberParses, outcome_status
@@ -34,8 +32,9 @@ from lpcfg.parsing.options import (
 from lpcfg.parsing.parse import Parse, brackets_from_spans, tree_from_spans
 from lpcfg.parsing.parser import Parser
 from lpcfg.treebank.escaping import escape
+from lpcfg.treebank.tree import Tree
 
-__all__ = ["Ensemble", "Member", "joint_parser"]
+__all__ = ["Ensemble", "Member"]
 
 
 class Ensemble(BaseParser):
@@ -228,6 +227,46 @@ class Ensemble(BaseParser):
             for found in self._brackets(batch)
         )
 
+    def member_columns(
+        self, words: Iterable[Sequence[str]], *, batch_size: int = BATCH
+    ) -> Iterator[list[MemberColumns]]:
+        r"""What each member says of the sentences of a batch, one batch after the other.
+
+        It does not depend on the weights; :meth:`trees` combines it.
+
+        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+        >>> batches = Ensemble([grammar, Parser(grammar)]).member_columns([["it", "rained"]])
+        >>> [len(members) for members in batches]
+        [2]
+        """
+        check_positive("batch_size", batch_size)
+        found = self._batches(None, words, batch_size)
+        return (list(self._members(batch, 1)) for batch in found)
+
+    def trees(
+        self,
+        members: Sequence[MemberColumns],
+        words: Sequence[Sequence[str]],
+        weights: Sequence[float],
+    ) -> list[Tree]:
+        r"""The trees of a batch from what the members say of it.
+
+        - ``members``: an item of :meth:`member_columns`.
+        - ``words``: the sentences of the batch.
+        - ``weights``: the weight of each member, one of them above 0; 0 leaves a member out.
+
+        >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
+        >>> ensemble, words = Ensemble([grammar, Parser(grammar)]), [["it", "rained"]]
+        >>> members = next(ensemble.member_columns(words))
+        >>> print(ensemble.trees(members, words, [0, 1])[0])
+        (S (NP it) (VP rained))
+        """
+        kept = [number for number, weight in enumerate(weights) if weight > 0]
+        found = self._combination(
+            [members[number] for number in kept], [weights[number] for number in kept]
+        )
+        return [tree_from_spans(found.nodes(row), own) for row, own in enumerate(words)]
+
     def _batches(
         self,
         tags: Iterable[Tags] | None,
@@ -266,7 +305,7 @@ class Ensemble(BaseParser):
 
     def _combined(self, sentences: list[Sentence], candidates: int) -> Iterator[tuple[Parse, ...]]:
         members = list(self._members(sentences, candidates))
-        found = self._combination(members)
+        found = self._combination(members, self.weights)
         tables = found.tables()
         every = [member.make_parses() for member in members]
         for row, parses in enumerate(zip(*every, strict=True)):
@@ -289,17 +328,19 @@ class Ensemble(BaseParser):
             )
             yield *parses, parse
 
-    def _combination(self, members: Sequence[MemberColumns]) -> Combination:
+    def _combination(
+        self, members: Sequence[MemberColumns], weights: Sequence[float]
+    ) -> Combination:
         return Combination(
             members,
-            self.weights,
+            weights,
             by_trees=self.combine == "trees",
             n_jobs=self.n_jobs,
         )
 
     def _brackets(self, sentences: list[Sentence]) -> Iterator[tuple[str, str]]:
         members = list(self._members(sentences, 1))
-        found = self._combination(members)
+        found = self._combination(members, self.weights)
         for row, sentence in enumerate(sentences):
             labels, starts, ends = zip(*found.nodes(row), strict=True)
             names = [escape(label) for label in labels]
@@ -318,51 +359,3 @@ def _parsers(member: BaseParser) -> list[Parser]:
     if isinstance(member, Ensemble):
         return [parser for own in member.members for parser in _parsers(own)]
     return [member] if isinstance(member, Parser) else []
-
-
-def joint_parser(
-    grammars: Sequence[Grammar],
-    *,
-    classes: Sequence[Sequence[int]] | None = None,
-    decoder: str = "max-f1",
-    combine: str = "posteriors",
-    prune: Pruning | float | None = Pruning(),  # noqa: B008 - an immutable default
-    memory: int = MEMORY,
-    max_length: int | None = MAX_LENGTH,
-    timeout: float | None = None,
-    n_jobs: int = -1,
-    dependencies: Dependencies | str | PathLike[str] | None = None,
-    charts: ChartCache | None = None,
-) -> Parser | Ensemble:
-    r"""One parser for several grammars: an ensemble, unless they have the same backbone.
-
-    ``classes`` are groups of indices of grammars that share a chart, by default as large as
-    possible; see :func:`~lpcfg.grammar.backbone.backbone_classes`. The other arguments are as for
-    :class:`~lpcfg.Parser`; the parsers of an ensemble share the time of a sentence.
-
-    >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
-    >>> [type(joint_parser([rain] * count)).__name__ for count in (1, 2)]
-    ['Parser', 'Ensemble']
-    """
-    if classes is None:
-        classes = backbone_classes(grammars)
-    dependencies = loaded_dependencies(dependencies)
-    parsers = [
-        Parser(
-            [grammars[index] for index in group],
-            decoder=decoder,
-            combine=combine,
-            prune=prune,
-            memory=memory,
-            max_length=max_length,
-            timeout=timeout_share(timeout, len(classes)),
-            n_jobs=n_jobs,
-            dependencies=dependencies,
-            charts=charts,
-        )
-        for group in classes
-    ]
-    if len(parsers) == 1:
-        return parsers[0]
-    sizes = [len(group) for group in classes]
-    return Ensemble(parsers, combine=combine, weights=sizes, n_jobs=n_jobs)

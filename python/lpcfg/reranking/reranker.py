@@ -20,7 +20,8 @@ from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options, Sev
 from lpcfg.parameters.parameterized import parameter
 from lpcfg.parsing.base import BATCH, BaseParser, Tags
 from lpcfg.parsing.charts import ChartCache
-from lpcfg.parsing.ensemble import Ensemble, joint_parser
+from lpcfg.parsing.ensemble import Ensemble
+from lpcfg.parsing.joint_parser import joint_parser
 from lpcfg.parsing.member_parses import analyze_with_each
 from lpcfg.parsing.options import (
     DECODERS,
