@@ -87,7 +87,7 @@ def train_preset(
 ) -> None:
     """Train the models of a preset that are not there yet, and save each when it is trained."""
     preset = PRESETS[name]
-    seconds = preset.seconds(int((trees.word >= 0).sum()))
+    seconds = preset.seconds(len(trees), int((trees.word >= 0).sum()))
     report(f"{preset.description}: about {seconds:.0f} CPU seconds", options.quiet)
     several = is_ensemble(name)
     if several:

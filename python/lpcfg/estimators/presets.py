@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from lpcfg.estimators.base import Estimator
+from lpcfg.estimators.neural import NeuralEstimator
 from lpcfg.estimators.registry import estimator_class, make_estimator
 from lpcfg.treebank.transform import Direction, Transform
 
@@ -62,24 +63,29 @@ class PresetMember(NamedTuple):
 class Preset(NamedTuple):
     """A model, or an ensemble of models, that one command trains.
 
-    >>> PRESETS["accurate"].seconds(177_410) > PRESETS["fast"].seconds(177_410)
+    >>> PRESETS["accurate"].seconds(10_224, 177_410) > PRESETS["fast"].seconds(10_224, 177_410)
     True
     """
 
     description: str
     members: tuple[PresetMember, ...]
 
-    def seconds(self, tokens: int) -> float:
-        """An estimate of the CPU seconds of training on a treebank with this many words.
+    def seconds(self, trees: int, tokens: int) -> float:
+        """An estimate of the CPU seconds of training on this many trees with this many words.
 
-        >>> round(PRESETS["fast"].seconds(177_410))
+        >>> round(PRESETS["fast"].seconds(10_224, 177_410))
         4
         """
-        return sum(_SECONDS[member.estimator] for member in self.members) * tokens / 1000
+        passes = {"neural": NeuralEstimator().epochs_for(trees)}
+        return sum(
+            _SECONDS[member.estimator] * passes.get(member.estimator, 1) * tokens / 1000
+            for member in self.members
+        )
 
 
-#: CPU seconds of training for each 1,000 words, measured on GUM (177,410 words).
-_SECONDS = {"spectral": 0.02, "split-merge": 0.055, "crf": 0.09}
+#: CPU seconds of training for each 1,000 words, of networks in an epoch; measured on GUM (177,410
+#: words).
+_SECONDS = {"spectral": 0.02, "split-merge": 0.055, "crf": 0.09, "neural": 0.12}
 
 #: The presets by name. A member that is added or removed changes results in the documentation.
 PRESETS: Mapping[str, Preset] = MappingProxyType(
@@ -88,25 +94,24 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             "one spectral grammar: seconds of training", (PresetMember("spectral", "right"),)
         ),
         "accurate": Preset(
-            "an ensemble of two split-merge grammars and a conditional random field",
+            "an ensemble of a neural network, a conditional random field and a spectral grammar",
             (
-                PresetMember("split-merge", "right"),
-                PresetMember("split-merge", "left"),
+                PresetMember("neural", "right"),
                 PresetMember("crf", "left"),
+                PresetMember("spectral", "right"),
             ),
         ),
         "best": Preset(
-            "an ensemble of five split-merge grammars, a spectral one and two conditional random "
-            "fields",
+            "an ensemble of two neural networks, two conditional random fields, two split-merge "
+            "grammars and a spectral one",
             (
-                PresetMember("split-merge", "right"),
-                PresetMember("split-merge", "left"),
+                PresetMember("neural", "right"),
+                PresetMember("neural", "right", seed=1),
                 PresetMember("crf", "left"),
                 PresetMember("crf", "right"),
-                PresetMember("spectral", "left"),
-                PresetMember("split-merge", "right", seed=1),
-                PresetMember("split-merge", "left", seed=1),
-                PresetMember("split-merge", "right", seed=2),
+                PresetMember("split-merge", "left"),
+                PresetMember("split-merge", "right"),
+                PresetMember("spectral", "right"),
             ),
         ),
     }

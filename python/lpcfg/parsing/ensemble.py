@@ -15,7 +15,13 @@ from lpcfg.errors import InputError
 from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.parsing._coverage import Combination
-from lpcfg.parsing._ensemble_members import Member, check_members, grouped_members, is_weight
+from lpcfg.parsing._ensemble_members import (
+    Member,
+    check_members,
+    default_weight,
+    grouped_members,
+    is_weight,
+)
 from lpcfg.parsing._sentences import Sentence, check_sentences
 from lpcfg.parsing.base import BATCH, BaseParser, Tags, limited_batch
 from lpcfg.parsing.marginals import node_spans, span_probabilities
@@ -61,7 +67,8 @@ class Ensemble(BaseParser):
         under the mean of the members' marginals (maximal marginal coverage), ``trees`` the tree
         with most brackets in common with the members' trees (maximal tree coverage).
     weights : sequence of float, optional
-        The weight of each member, above 0; by default all are equal.
+        The weight of each member, above 0; by default 2 for neural networks, which are the most
+        accurate members, and 1 for others.
     decoder, prune, memory, max_length
         As for :class:`~lpcfg.Parser`, for members that are grammars.
     timeout : float or None
@@ -101,7 +108,7 @@ class Ensemble(BaseParser):
     ) -> None:
         check_members(members)
         check_choice("combine", combine, COMBINATIONS)
-        values = [1.0] * len(members) if weights is None else list(weights)
+        values = list(map(default_weight, members)) if weights is None else list(weights)
         if len(values) != len(members) or not all(map(is_weight, values)):
             raise InputError(
                 f"must be {len(members)} positive numbers, one for each member, not {weights}",

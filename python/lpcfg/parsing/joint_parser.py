@@ -8,6 +8,7 @@ from os import PathLike
 from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.parsing._ensemble_members import default_weight
 from lpcfg.parsing.charts import ChartCache
 from lpcfg.parsing.ensemble import Ensemble
 from lpcfg.parsing.options import MAX_LENGTH, MEMORY, Pruning, timeout_share
@@ -42,6 +43,8 @@ def joint_parser(
     """
     if classes is None:
         classes = backbone_classes(grammars)
+    # A network comes first, because it closes spans for the others; see Pruning.
+    classes = sorted(classes, key=lambda group: grammars[group[0]].neural_weights is None)
     dependencies = loaded_dependencies(dependencies)
     parsers = [
         Parser(
@@ -60,5 +63,5 @@ def joint_parser(
     ]
     if len(parsers) == 1:
         return parsers[0]
-    sizes = [len(group) for group in classes]
-    return Ensemble(parsers, combine=combine, weights=sizes, n_jobs=n_jobs)
+    weights = [sum(default_weight(grammars[index]) for index in group) for group in classes]
+    return Ensemble(parsers, combine=combine, weights=weights, n_jobs=n_jobs)

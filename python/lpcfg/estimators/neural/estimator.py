@@ -257,7 +257,7 @@ class NeuralEstimator(Estimator):
             threads=thread_count(self.n_jobs),
         )
         self.losses_ = []
-        epochs = self._number_of_epochs(len(treebank))
+        epochs = self.epochs_for(len(treebank))
         for epoch in self.progress(range(epochs)):
             total = trainer.run(
                 epoch,
@@ -277,7 +277,12 @@ class NeuralEstimator(Estimator):
             provenance=self.provenance(treebank),
         )
 
-    def _number_of_epochs(self, trees: int) -> int:
+    def epochs_for(self, trees: int) -> int:
+        """The number of passes over a treebank with this many trees.
+
+        >>> NeuralEstimator().epochs_for(10_224), NeuralEstimator().epochs_for(1_000)
+        (11, 100)
+        """
         if self.epochs is not None:
             return self.epochs
         needed = math.ceil(_STEPS * self.batch_size / trees)
