@@ -19,6 +19,7 @@ from lpcfg.parsing.marginals import (
     tree_marginals,
 )
 from lpcfg.reranking.candidates import SCORES, merge_candidates
+from support.grammars import embedded_grammar
 
 SENTENCE = ["The", "dog", "saw", "him", "with", "them", "."]
 
@@ -313,3 +314,15 @@ def test_nothing_is_saved_among_other_files(grammars: list[lpcfg.Grammar], tmp_p
     loaded = Parser.load(tmp_path / "model")
     assert isinstance(loaded, Ensemble)
     assert loaded.weights == [2, 1]
+
+
+def test_networks_have_twice_the_weight_and_come_first_in_folders(tmp_path: Path) -> None:
+    network, grammar = lpcfg.load("english"), embedded_grammar()
+    assert Ensemble([grammar, network]).weights == [1.0, 2.0]
+    assert Ensemble([Parser(network), Parser(grammar)]).weights == [2.0, 1.0]
+    assert Ensemble([grammar, network], weights=[1, 1]).weights == [1.0, 1.0]
+    lpcfg.save([grammar, network], tmp_path / "many")
+    folder = Parser.load(tmp_path / "many")
+    assert isinstance(folder, Ensemble)
+    assert folder.weights == [2.0, 1.0]
+    assert folder.grammar.neural_weights is not None

@@ -47,9 +47,6 @@ PHASES = ("coarse pass", "PCFG pass", "latent passes", "decoding", "rest of pars
 #: The factor on the fine threshold of a member that closes spans of other members.
 _GUIDING = 0.3
 
-#: What a network considers less probable than this is closed for other members by default.
-_NETWORK_THRESHOLD = 3e-3
-
 #: As large a number as the core takes.
 _NO_LIMIT = (1 << 63) - 1
 
@@ -308,13 +305,9 @@ class Parser(BaseParser):
         ``guides``: whether this member closes spans of others, and prunes less itself.
         """
         grammar, guide, prune = self.grammar, None, self.prune
-        threshold = prune.members
-        if threshold is None:
-            # A network is more accurate than the others, and seldom misses what they find.
-            threshold = _NETWORK_THRESHOLD if others is not None and others.of_network else 0.0
-        if candidates == 1 and threshold > 0:
+        if candidates == 1 and prune.members > 0:
             if others is not None:
-                guide = others.guide(grammar.node_labels, threshold)
+                guide = others.guide(grammar.node_labels, prune.members)
             elif guides:
                 prune = prune._replace(fine=prune.fine * _GUIDING)
         columns = self._analyze(sentences, candidates, marginals=True, guide=guide, prune=prune)
@@ -326,7 +319,6 @@ class Parser(BaseParser):
             lambda: list(
                 build_parses(grammar, sentences, columns, marginal_tables(grammar, columns))
             ),
-            of_network=isinstance(self._core, _core.NeuralParser),
         )
 
     def _analyze(
@@ -369,7 +361,7 @@ class Parser(BaseParser):
             coarse_threshold=prune.coarse,
             threshold=prune.fine,
             # Other candidates may need what the first model considers improbable.
-            member_threshold=(prune.members or 0.0) if candidates == 1 else 0.0,
+            member_threshold=prune.members if candidates == 1 else 0.0,
             span_recall=prune.spans,
             memory=self.memory,
             max_length=self.max_length or _NO_LIMIT,
