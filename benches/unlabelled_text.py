@@ -1,7 +1,7 @@
 """F1 on GUM dev of a student by the amount of text that its teacher has parsed.
 
-Needs the trees of a teacher: the folder of ``lpcfg train --unlabelled TEXT --labelled FOLDER`` or of
-``label_text``. For smaller amounts, every k-th part of the text is taken, so that all genres are
+Needs the trees of a teacher: the folder of ``lpcfg train --unlabelled TEXT --labelled FOLDER``, or
+of ``label_text``. For smaller amounts, every k-th part of the text is taken, so that all genres are
 there. Run from the top of the repository:
 
     .venv/bin/python benches/unlabelled_text.py FOLDER --estimator spectral
