@@ -51,10 +51,10 @@ def main() -> None:
     arguments.add_argument("--words", help="a file of word vectors for networks")
     arguments.add_argument("--seed", type=int, default=0)
     options = arguments.parse_args()
-    parameters = dict(PARAMETERS.get(options.estimator, {}))
+    parameters = {"random_state": options.seed, **PARAMETERS.get(options.estimator, {})}
     if options.words:
         parameters["word_clusters"] = options.words
-    estimator = make_estimator(options.estimator, n_jobs=1, random_state=options.seed, **parameters)
+    estimator = make_estimator(options.estimator, **parameters)
     gold = training(estimator.default_transform)
     print_row("sentences of text", "F1", "exact", "tags", "training, CPU s")
     print_row(*["---"] * 5)

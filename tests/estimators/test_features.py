@@ -5,7 +5,17 @@ import hashlib
 import numpy as np
 import pytest
 
-from lpcfg import SpectralEstimator, Transform, Treebank, embedded_trees, load, save
+from lpcfg import (
+    InputError,
+    Parser,
+    SpectralEstimator,
+    Transform,
+    Treebank,
+    WordClusters,
+    embedded_trees,
+    load,
+    save,
+)
 from lpcfg.estimators.features._tree_nodes import TreeNodes, hash_rows
 from lpcfg.estimators.features.feature_sets import (
     COMPACT,
@@ -22,9 +32,24 @@ RULES = HeadRules()
 TREES = embedded_trees()
 
 
+def word_clusters(trees):
+    """Clusters of all words but some, which do not depend on how clusters are learnt."""
+    words = sorted({word for tree in trees for word in tree.words()})
+    clusters = WordClusters()
+    clusters.words_ = tuple(word for number, word in enumerate(words) if number % 7)
+    numbers = np.arange(len(clusters.words_))
+    clusters.counts_ = np.ones(len(numbers), dtype=np.int64)
+    clusters.vectors_ = np.zeros((len(numbers), 1), dtype=np.int8)
+    clusters.clusters_ = np.stack([numbers % size for size in (2, 5, 9)], axis=1).astype(np.uint16)
+    return clusters
+
+
+CLUSTERS = word_clusters(TREES)
+
+
 @pytest.fixture(scope="module")
 def nodes():
-    return TreeNodes(Treebank.from_trees(TREES))
+    return TreeNodes(Treebank.from_trees(TREES), word_clusters=CLUSTERS)
 
 
 def head_position(tree, start=0):
@@ -93,7 +118,25 @@ def outside_head_tag(nodes, node):
     return None if node < 0 else bank.symbols[bank.symbol[nodes.head[node]]].labels[-1]
 
 
+def cluster(nodes, word):
+    found = CLUSTERS.clusters(nodes.treebank.words[word])
+    return None if found is None else found[1]
+
+
+def cluster_beside(nodes, node, step):
+    """The cluster of the word before (-1) or after (1) a node, by its position in the sentence."""
+    bank = nodes.treebank
+    tree = np.searchsorted(bank.tree_offsets, node, "right") - 1
+    own = bank.word[bank.tree_offsets[tree] : bank.tree_offsets[tree + 1]]
+    words = own[own >= 0].tolist()
+    position = bank.start[node] - 1 if step < 0 else bank.end[node]
+    return cluster(nodes, words[position]) if 0 <= position < len(words) else None
+
+
 DEFINITIONS = {
+    "head-cluster": lambda nodes, v: cluster(nodes, nodes.treebank.word[nodes.head[v]]),
+    "preceding-cluster": lambda nodes, v: cluster_beside(nodes, v, -1),
+    "following-cluster": lambda nodes, v: cluster_beside(nodes, v, 1),
     "left-fragment": lambda nodes, v: below(nodes.treebank, v, nodes.treebank.left),
     "right-fragment": lambda nodes, v: below(nodes.treebank, v, nodes.treebank.right),
     "parent-rule": lambda nodes, v: above(nodes.treebank, v, 1),
@@ -178,6 +221,9 @@ PINNED_GROUPS = {
     "grandparent": "90ea29763989",
     "outside-head-tag": "bf24883b84a6",
     "widths": "49e68b9d2af4",
+    "head-cluster": "e0b8c07708ed",
+    "preceding-cluster": "1ce4caffb9bd",
+    "following-cluster": "530563da96c5",
 }
 
 
@@ -191,6 +237,35 @@ def test_features_that_are_not_scaled_are_one_or_zero():
     features = NodeFeatures.build(bank, "four", kappa=3.0)
     assert all(np.all(matrix.values == 1) for matrix in features)
     assert [matrix.columns.shape[1] for matrix in features] == [5, 4]
+
+
+def test_word_clusters_add_features():
+    bank = Treebank.from_trees(TREES[:20])
+    plain, more = (
+        NodeFeatures.build(bank, "compact", word_clusters=clusters) for clusters in (None, CLUSTERS)
+    )
+    for matrix, other, added in zip(plain, more, (1, 2), strict=True):
+        assert other.columns.shape[1] == matrix.columns.shape[1] + added
+    with pytest.raises(InputError, match="need word_clusters"):
+        NodeFeatures.build(bank, FeatureSet(("head-cluster",), ("parent",)))
+
+
+def test_grammars_with_word_clusters_parse_without_them(tmp_path):
+    bank = Treebank.from_trees(TREES[:20])
+    CLUSTERS.save(tmp_path / "words.lpcfg")
+    estimators = [
+        SpectralEstimator(word_clusters=clusters)
+        for clusters in (CLUSTERS, tmp_path / "words.lpcfg", None)
+    ]
+    grammars = [estimator.fit(bank).grammar_ for estimator in estimators]
+    values = [grammar.latent.binary.tobytes() for grammar in grammars]
+    assert values[0] == values[1] != values[2]
+    assert grammars[0].provenance["word_clusters"] == CLUSTERS.provenance()
+    save(grammars[0], tmp_path / "model.lpcfg")
+    (tmp_path / "words.lpcfg").unlink()
+    words = TREES[0].words()
+    loaded = Parser.load(tmp_path / "model.lpcfg")
+    assert loaded.parse(words=words) == Parser(grammars[0]).parse(words=words)
 
 
 def test_every_named_set_is_pinned():

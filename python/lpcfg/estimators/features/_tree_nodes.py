@@ -9,12 +9,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg import _core
+from lpcfg.errors import InputError
+from lpcfg.lexicon.word_clusters import WordClusters
 from lpcfg.treebank.head_rules import HeadRules
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["Column", "TreeNodes", "depths", "hash_rows", "levels"]
 
 Column = NDArray[np.int64]
+
+#: The level of word clusters that features see: neither the coarsest nor the finest.
+_CLUSTER_LEVEL = 1
 
 
 def hash_rows(*columns: NDArray[np.integer]) -> Column:
@@ -68,9 +73,15 @@ class TreeNodes:
     (array([ 0,  1, -1]), array([0, 1, 0]), array([1, 0, 0]))
     """
 
-    def __init__(self, treebank: Treebank, head_rules: HeadRules | None = None) -> None:
+    def __init__(
+        self,
+        treebank: Treebank,
+        head_rules: HeadRules | None = None,
+        word_clusters: WordClusters | None = None,
+    ) -> None:
         self.treebank = treebank
         self.head_rules = head_rules or HeadRules()
+        self.word_clusters = word_clusters
 
     @cached_property
     def symbol(self) -> Column:
@@ -96,6 +107,36 @@ class TreeNodes:
         ids: dict[str, int] = {}
         lowered = [ids.setdefault(word.lower(), len(ids)) for word in self.treebank.words]
         return self.at(self.treebank.word, np.array(lowered, dtype=np.int64))
+
+    @cached_property
+    def cluster(self) -> Column:
+        """The cluster of each preterminal's word, -1 if its word has none."""
+        if self.word_clusters is None:
+            raise InputError("features of word clusters need word_clusters", argument="features")
+        found = map(self.word_clusters.clusters, self.treebank.words)
+        known = [-1 if clusters is None else clusters[_CLUSTER_LEVEL] for clusters in found]
+        return self.at(self.treebank.word, np.array(known, dtype=np.int64))
+
+    @cached_property
+    def preceding(self) -> Column:
+        """The preterminal node of the word before each node."""
+        return self._preterminal(self.treebank.start.astype(np.int64) - 1)
+
+    @cached_property
+    def following(self) -> Column:
+        """The preterminal node of the word after each node."""
+        return self._preterminal(self.treebank.end.astype(np.int64))
+
+    def _preterminal(self, position: Column) -> Column:
+        """The preterminal node at a position of the sentence of each node."""
+        bank = self.treebank
+        preterminals = np.flatnonzero(bank.word >= 0)
+        bounds = np.searchsorted(preterminals, bank.tree_offsets)
+        sizes = np.diff(bank.tree_offsets)
+        first, end = np.repeat(bounds[:-1], sizes), np.repeat(bounds[1:], sizes)
+        place = first + position
+        found = preterminals[np.clip(place, 0, len(preterminals) - 1)]
+        return np.where((place >= first) & (place < end), found, -1)
 
     @cached_property
     def rule(self) -> Column:

@@ -7,7 +7,7 @@ such a function and put it into a :class:`FeatureSet`.
 
 The groups were defined by Cohen et al. (2013), as listed by Narayan & Cohen (2015, section 3). The
 feature functions of Peng (2021, section 5.2) are a selection of them, and so are most of
-Matejovicova (2018, section 3.1).
+Matejovicova (2018, section 3.1). Features of word clusters, which are learnt from text, are ours.
 
 Names have a stable meaning. The definition of a named group never changes, and neither do the
 lists of groups that ``"compact"``, ``"full"`` and ``"four"`` stand for: a new or better group gets
@@ -18,7 +18,7 @@ groups.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -81,6 +81,11 @@ def _length(nodes: TreeNodes) -> Column:
     return (nodes.treebank.end - nodes.treebank.start).astype(np.int64)
 
 
+def _head_cluster(nodes: TreeNodes) -> Column:
+    """The cluster of the word that is the inside tree's head."""
+    return nodes.cluster[nodes.head]
+
+
 def _parent_rule(nodes: TreeNodes) -> Column:
     """The rule above the foot node of the outside tree."""
     return hash_rows(nodes.at(nodes.treebank.parent, nodes.rule), nodes.side)
@@ -132,6 +137,16 @@ def _widths(nodes: TreeNodes) -> Column:
     return hash_rows(nodes.left_width, nodes.right_width)
 
 
+def _preceding_cluster(nodes: TreeNodes) -> Column:
+    """The cluster of the word before the foot node."""
+    return nodes.at(nodes.preceding, nodes.cluster)
+
+
+def _following_cluster(nodes: TreeNodes) -> Column:
+    """The cluster of the word after the foot node."""
+    return nodes.at(nodes.following, nodes.cluster)
+
+
 #: Groups of inside features by name.
 INSIDE_GROUPS: Mapping[str, FeatureGroup] = {
     "word": _word,
@@ -142,6 +157,7 @@ INSIDE_GROUPS: Mapping[str, FeatureGroup] = {
     "right-fragment": _right_fragment,
     "head-tag": _head_tag,
     "length": _length,
+    "head-cluster": _head_cluster,
 }
 
 #: Groups of outside features by name.
@@ -154,6 +170,8 @@ OUTSIDE_GROUPS: Mapping[str, FeatureGroup] = {
     "grandparent": _grandparent,
     "outside-head-tag": _outside_head_tag,
     "widths": _widths,
+    "preceding-cluster": _preceding_cluster,
+    "following-cluster": _following_cluster,
 }
 
 
@@ -204,6 +222,19 @@ class FeatureSet:
             raise InputError(
                 f"features must be {choices}, not {name!r}", argument="features"
             ) from None
+
+    def with_clusters(self) -> FeatureSet:
+        """The same with features of word clusters: of the head, and of the words around the node.
+
+        >>> FeatureSet(("word",), ("parent",)).with_clusters()
+        FeatureSet(inside=('word', 'head-cluster'),
+                   outside=('parent', 'preceding-cluster', 'following-cluster'), scaled=True)
+        """
+        return replace(
+            self,
+            inside=(*self.inside, "head-cluster"),
+            outside=(*self.outside, "preceding-cluster", "following-cluster"),
+        )
 
     @property
     def provenance(self) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lpcfg._columns import Weights, sum_weights
 from lpcfg.estimators.features._tree_nodes import Column, TreeNodes, hash_rows
 from lpcfg.estimators.features.feature_sets import FeatureSet
+from lpcfg.lexicon.word_clusters import WordClusters
 from lpcfg.treebank.head_rules import HeadRules
 from lpcfg.treebank.treebank import Treebank
 
@@ -149,17 +150,23 @@ class NodeFeatures(NamedTuple):
         features: str | FeatureSet = "compact",
         *,
         head_rules: HeadRules | None = None,
+        word_clusters: WordClusters | None = None,
         kappa: float = 5.0,
         cutoff: int = 1,
     ) -> NodeFeatures:
         """Extract and scale the features of a feature set; see :meth:`FeatureMatrix.build`.
+
+        With ``word_clusters``, there are features of clusters in addition to those of the set.
 
         >>> from lpcfg import Tree
         >>> bank = Treebank.from_trees([Tree("NN", "rain")])
         >>> NodeFeatures.build(bank, FeatureSet(("word",), ("parent",))).outside.widths
         array([1])
         """
-        nodes, chosen = TreeNodes(treebank, head_rules), FeatureSet.named(features)
+        nodes = TreeNodes(treebank, head_rules, word_clusters)
+        chosen = FeatureSet.named(features)
+        if word_clusters is not None:
+            chosen = chosen.with_clusters()
         return cls(
             *(
                 FeatureMatrix.build(

@@ -26,6 +26,7 @@ from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates, refuse_unary_rules
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.lexicon.word_clusters import WordClusters, clusters_record, loaded_clusters
 from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options
 from lpcfg.parameters.parameterized import parameter
 from lpcfg.profiling import phase
@@ -159,6 +160,17 @@ class ProjectingEstimator(Estimator):
             provenance=_head_rules_record,
         ),
     )
+    word_clusters: WordClusters | str | PathLike[str] | None = field(
+        default=None,
+        metadata=parameter(
+            Instance(WordClusters, str, PathLike, None),
+            "clusters of words that lpcfg words train has learnt from text, or their file, as "
+            "features of the head of a phrase and of the words around it; parsing does not need "
+            "them",
+            metavar="FILE",
+            provenance=clusters_record,
+        ),
+    )
     lexicon: LexiconOptions = field(default_factory=LexiconOptions, metadata=LEXICON)
     random_state: int = field(default=0, metadata=RANDOM_STATE)
     progress: Callable[[Iterable[int]], Iterable[int]] = field(default=iter, metadata=PROGRESS)
@@ -197,6 +209,7 @@ class ProjectingEstimator(Estimator):
                 treebank,
                 self.features,
                 head_rules=resolve_head_rules(self.head_rules, treebank),
+                word_clusters=loaded_clusters(self.word_clusters),
                 kappa=self.kappa,
                 cutoff=self.cutoff,
             )
