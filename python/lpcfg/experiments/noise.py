@@ -22,7 +22,6 @@ from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import load
 from lpcfg.io.replacing import write_text
 from lpcfg.parsing.charts import ChartCache
-from lpcfg.parsing.ensemble import Ensemble
 from lpcfg.parsing.joint_parser import joint_parser
 from lpcfg.parsing.parser import Parser
 from lpcfg.parsing.tree_coverage import tree_coverage
@@ -34,13 +33,10 @@ from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["COMBINATIONS", "noise_trials"]
 
-#: The combinations that are computed on a chart, by name: the decoder.
-_DECODERS = {"marginal coverage": "max-f1", "rule product": "max-rule"}
+#: The ways to combine models: MaxTre, MaxMrg and MaxEnt in the paper.
+COMBINATIONS = ("tree coverage", "marginal coverage", "reranking")
 
-_COVERAGE, _RERANKING = "tree coverage", "reranking"
-
-#: The columns of all combinations; that of reranking is there if rerankers are trained.
-COMBINATIONS = (_COVERAGE, *_DECODERS, _RERANKING)
+_COVERAGE, _MARGINALS, _RERANKING = COMBINATIONS
 
 Measured: TypeAlias = dict[str, float | None]
 
@@ -122,18 +118,13 @@ class _Models:
         models = models or [(None, self.family.estimator.fit(self.treebank).grammar_)]
         alone = [self._trees(file, grammar) for file, grammar in models]
         candidates = list(zip(*alone, strict=True))
+        n_jobs = self.family.n_jobs
+        joint = joint_parser([grammar for _, grammar in models], n_jobs=n_jobs, charts=self.charts)
         f1: Measured = {
             "mean of single": float(np.mean([self._f1(trees) for trees in alone])),
-            _COVERAGE: self._f1(tree_coverage(candidates, self.family.n_jobs)),
+            _COVERAGE: self._f1(tree_coverage(candidates, n_jobs)),
+            _MARGINALS: evaluate_parser(joint, self.gold).scores.f1,
         }
-        grammars = [grammar for _, grammar in models]
-        for column, decoder in _DECODERS.items():
-            parser = joint_parser(
-                grammars, decoder=decoder, n_jobs=self.family.n_jobs, charts=self.charts
-            )
-            # Products of rules need one chart.
-            possible = decoder != "max-rule" or not isinstance(parser, Ensemble)
-            f1[column] = evaluate_parser(parser, self.gold).scores.f1 if possible else None
         if self.reranker is not None:
             f1[_RERANKING] = self._f1(self._reranked()[name])
         return {**f1, "oracle": oracle_f1(candidates, self.gold)}
