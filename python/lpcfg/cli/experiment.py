@@ -327,12 +327,12 @@ class _Experiment(NamedTuple):
 
 _EXPERIMENTS = {
     "size": _Experiment(
-        "the number of trees against F1 and time",
+        "the number of trees against F1 with and without labels, and time",
         _size,
         ("pcfg", "spectral", "clustering"),
         {
             "across": "trees",
-            "up": ("F1", "training CPU s"),
+            "up": ("F1", "unlabelled F1", "training CPU s"),
             "logarithmic": ("trees", "training CPU s"),
         },
     ),
