@@ -118,8 +118,12 @@ def merge_candidates(parses: Sequence[Parse], whole: Sequence[Parse] | None = No
     """
     posteriors = log_posteriors(parses)
     trees = tuple(posteriors)
+    # Trees take long to hash.
+    numbers = {tree: number for number, tree in enumerate(trees)}
     nodes = _NodeCounts.of(trees)
-    scores = [_scores(parse, trees, nodes) for parse in parses]
+    scores = [
+        _scores(parse, [numbers[tree] for tree, _ in parse.candidates], nodes) for parse in parses
+    ]
     return Candidates(
         trees,
         tuple(posteriors.values()),
@@ -156,25 +160,25 @@ def _marginals(parse: Parse) -> MarginalTable:
     return parse.marginals
 
 
-def _scores(parse: Parse, trees: Sequence[Tree], nodes: _NodeCounts) -> NDArray[np.float64]:
-    """The :data:`SCORES` of one parser for each tree."""
+def _scores(parse: Parse, proposed: Sequence[int], nodes: _NodeCounts) -> NDArray[np.float64]:
+    """The :data:`SCORES` of one parser for each tree; it has proposed those with these numbers."""
     table = span_probabilities(_marginals(parse))
-    ranks = {tree: rank for rank, (tree, _) in enumerate(parse.candidates)}
     # Fragments have no probability, and neither have trees that no member of an ensemble proposes.
     sentence = parse.sentence_log_probability or 0.0
     known = [own - sentence for _, own in parse.candidates if own is not None]
     lowest = min(known, default=0.0)
     logs = [lowest if own is None else own - sentence for _, own in parse.candidates]
     # A tree that the parser did not propose is scored like its last candidate, and ranked after it.
-    places = [ranks.get(tree, len(logs)) for tree in trees]
+    places = np.full(len(nodes.counts), len(logs))
+    places[proposed] = range(len(logs))
     probabilities = np.array([table.get(span, 0.0) for span in nodes.spans])
     phrases, tags = nodes.counts[:, ~nodes.is_tag], nodes.counts[:, nodes.is_tag]
     log = np.log(np.maximum(probabilities, _MIN_PROBABILITY))
     expected = sum(table.values()) - tags[0].sum()
     found = phrases @ probabilities[~nodes.is_tag]
     columns = (
-        [[*logs, lowest][place] for place in places],
-        [place < len(logs) for place in places],
+        np.array([*logs, lowest])[places],
+        places < len(logs),
         np.log1p(places),
         2 * found / np.maximum(phrases.sum(axis=1) + expected, 1.0),
         phrases @ log[~nodes.is_tag],
