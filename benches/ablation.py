@@ -1,9 +1,10 @@
-"""What each ingredient of a spectral L-PCFG is worth on GUM dev, as a table.
+"""What each ingredient of a spectral L-PCFG is worth on a development part, as a table.
 
-Each row differs from the defaults in what it names. F1 is the mean over some seeds of the random
-start of the SVD, with the least and the largest. Decompositions and pruned charts are shared by
-rows. Run from the top of the repository:
+Each row differs from the defaults in what it names; all rows are printed, or those that are named.
+F1 is the mean over some seeds of the random start of the SVD, with the least and the largest.
+Decompositions and pruned charts are shared by rows. Run from the top of the repository:
 .venv/bin/python benches/ablation.py
+.venv/bin/python benches/ablation.py --treebank craft "ridge 0.0" "compact features"
 """
 
 import argparse
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 from development import print_row, score, training
 
-from lpcfg import ChartCache, LexiconOptions, SpectralEstimator, Transform
+from lpcfg import ChartCache, Grammar, LexiconOptions, SpectralEstimator, Transform
 from lpcfg.estimators.features.feature_sets import COMPACT, FeatureSet
 from lpcfg.tuning.grammars import GrammarCache
 
@@ -25,6 +26,10 @@ UNSCALED = 1e6
 
 # The inside features of Peng (2021, section 5.2) do not tell the words of preterminals apart.
 WORDLESS = FeatureSet(inside=("left-fragment", "right-fragment"), outside=COMPACT.outside)
+
+
+#: The first row, which the others are compared with.
+DEFAULTS = "the defaults"
 
 
 class Variant(NamedTuple):
@@ -43,7 +48,7 @@ def variants() -> Iterator[Variant]:
     def lexicon(name: str, **options: object) -> Variant:
         return Variant(name, SpectralEstimator(lexicon=replace(LEXICON, **options)))
 
-    yield cut("the defaults")
+    yield cut(DEFAULTS)
     for value in (0.0, 2.0, 12.2, 30.0):
         yield cut(f"rules interpolated with C = {value}", smoothing=value)
     for value in (0.0, 0.35, 1.4):
@@ -91,30 +96,38 @@ LARGEST = {"states": (24, 24)}
 def main() -> None:
     formatter = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=formatter)
-    parser.add_argument("--seeds", type=int, default=3)
-    seeds = range(parser.parse_args().seeds)
+    names = [variant.name for variant in variants()]
+    parser.add_argument("rows", nargs="*", choices=[[], *names], metavar="ROW")
+    parser.add_argument("--treebank", default="gum", help="a folder of treebanks (default: gum)")
+    parser.add_argument("--seeds", type=int, default=1, help="the number of seeds (default: 1)")
+    options = parser.parse_args()
+    wanted = {DEFAULTS, *(options.rows or names)}
     backbones: dict[tuple[object, ...], float] = {}
     caches: dict[Transform, GrammarCache] = {}
     charts = ChartCache()
     default = None
+
+    def f1(grammar: Grammar, decoder: str) -> float:
+        return score(grammar, decoder, charts, options.treebank)[0].f1
+
     print_row("", "F1", "from", "to", "difference", "PCFG F1")
     print_row(*["---"] * 6)
     for name, estimator, transform, decoder in variants():
+        if name not in wanted:
+            continue
         if transform not in caches:
-            caches[transform] = GrammarCache(training(transform), LARGEST)
+            caches[transform] = GrammarCache(training(transform, options.treebank), LARGEST)
         values = []
-        for seed in seeds:
+        for seed in range(options.seeds):
             grammar = caches[transform].grammar(estimator.with_params(random_state=seed))
-            values.append(score(grammar, decoder, charts)[0].f1)
+            values.append(f1(grammar, decoder))
         backbone = (estimator.lexicon, transform, decoder)
         if backbone not in backbones:
-            plain = replace(grammar, latent=None)
-            backbones[backbone] = score(plain, decoder, charts)[0].f1
+            backbones[backbone] = f1(replace(grammar, latent=None), decoder)
         default = mean(values) if default is None else default
-        figures = (mean(values), min(values), max(values))
         print_row(
             name,
-            *(f"{figure:.2f}" for figure in figures),
+            *(f"{value:.2f}" for value in (mean(values), min(values), max(values))),
             f"{mean(values) - default:+.2f}",
             f"{backbones[backbone]:.2f}",
         )

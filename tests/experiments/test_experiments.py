@@ -21,6 +21,7 @@ from lpcfg import (
     NoisyModels,
     PCFGEstimator,
     Reranker,
+    SpectralEstimator,
     Transform,
     Treebank,
     evaluate,
@@ -187,62 +188,67 @@ FAMILY = NoisyModels(
 
 def test_models_with_noise_are_combined_and_the_oracle_is_best(tmp_path):
     trials = list(noise_trials(FAMILY, Treebank.from_trees(TREES), GOLD, tmp_path))
-    assert [trial.settings["models"] for trial in trials] == [2, 2, 4, 4, 2, 1]
-    _, together, by_kinds, seeds, none = (trial.measure() for trial in trials[1:])
+    assert [trial.settings["models"] for trial in trials] == [2, 2, 4, 2, 1]
+    _, together, seeds, none = (trial.measure() for trial in trials[1:])
     assert {file.name: len(list(file.iterdir())) for file in tmp_path.iterdir()} == {
         "add": 2,
         "mul": 2,
         "seeds": 2,
     }
-    for row in (together, by_kinds, seeds, none):
+    for row in (together, seeds, none):
         assert row["oracle"] >= row["mean of single"] > 50
         assert row["oracle"] >= row["tree coverage"] > 50
     assert none["marginal coverage"] == none["mean of single"] == none["oracle"]
-    # The mean of the means of two kinds is that of all, and a product of theirs there is not.
-    assert by_kinds["marginal coverage"] == pytest.approx(together["marginal coverage"], abs=1)
-    assert by_kinds["rule product"] is None
-    assert by_kinds["oracle"] == together["oracle"]
+
+
+def test_models_that_draw_no_numbers_are_not_compared_by_seeds(tmp_path):
+    family = replace(FAMILY, estimator=SpectralEstimator())
+    trials = noise_trials(family, Treebank.from_trees(TREES), GOLD, tmp_path)
+    assert [trial.settings["noise"] for trial in trials] == ["add", "mul", "all", "none"]
 
 
 @pytest.mark.slow
-def test_combinations_are_reranked_if_asked_for(tmp_path):
+@pytest.mark.parametrize("count", [1, 3])
+def test_reranked_trees_are_those_of_a_reranker_for_each_row(tmp_path, count):
+    """With one candidate as MaxEnt in the paper: among the best trees of the single models."""
     bank = Treebank.from_trees(TREES)
-    reranker = Reranker(folds=2, candidates=3, min_count=1, n_jobs=1)
-    trials = list(noise_trials(FAMILY, bank, GOLD, tmp_path, reranker))
-    plain = list(noise_trials(FAMILY, bank, GOLD, tmp_path))
-    assert trials[0].inputs != plain[0].inputs
-    kind, by_kinds = trials[0].measure(), trials[3].measure()
-    members = [own.estimator for own in replace(FAMILY, kinds=("add",)).members()]
-    chosen = replace(reranker, estimators=[tuple(members)]).fit(bank)
-    assert kind["reranking"] == evaluate_parser(chosen, GOLD).scores.f1
-    assert list(kind)[-2:] == ["reranking", "oracle"]
-    assert by_kinds["reranking"] > 50
+    reranker = Reranker(folds=2, candidates=count, min_count=1, n_jobs=1)
+    trials = {t.settings["noise"]: t for t in noise_trials(FAMILY, bank, GOLD, tmp_path, reranker)}
+    plain = next(noise_trials(FAMILY, bank, GOLD, tmp_path))
+    assert trials["add"].inputs != plain.inputs
+    rows = {noise: trials[noise].measure() for noise in ("add", "mul", "all", "none")}
+    assert list(rows["add"])[-2:] == ["reranking", "oracle"]
+    kept = json.loads((tmp_path / "reranked.json").read_text())["trees"]
+    for kinds in (("add",), ("add", "mul")):
+        families = [replace(FAMILY, kinds=(kind,)) for kind in kinds]
+        members = [own.estimator for family in families for own in family.members()]
+        parsers = members if count == 1 else [tuple(members)]
+        chosen = evaluate_parser(replace(reranker, estimators=parsers).fit(bank), GOLD)
+        name = kinds[0] if len(kinds) == 1 else "all"
+        assert kept[name] == list(map(str, chosen.trees))
+        assert rows[name]["reranking"] == chosen.scores.f1
+    if count == 1:
+        assert rows["none"]["reranking"] == rows["none"]["mean of single"]
+        assert all(row["reranking"] <= row["oracle"] for row in rows.values())
+    hierarchy = trials["hierarchy"].measure()
+    chosen = (map(lpcfg.Tree.from_string, kept[noise]) for noise in ("add", "mul", "all"))
+    assert hierarchy["tree coverage"] == evaluate(GOLD, tree_coverage(zip(*chosen, strict=True))).f1
+    assert hierarchy["oracle"] >= max(rows[noise]["reranking"] for noise in ("add", "mul", "all"))
 
 
 @pytest.mark.slow
-def test_the_hierarchy_combines_the_trees_that_rerankers_choose(tmp_path):
-    """MaxEnt as in the paper: among the best trees of the single models."""
+def test_rerankers_are_not_trained_again_for_the_same_models(tmp_path, monkeypatch):
     bank = Treebank.from_trees(TREES)
     reranker = Reranker(folds=2, candidates=1, min_count=1, n_jobs=1)
-    trials = {t.settings["noise"]: t for t in noise_trials(FAMILY, bank, GOLD, tmp_path, reranker)}
-    rows = {noise: trials[noise].measure() for noise in ("add", "mul", "all")}
-    members = [own.estimator for own in replace(FAMILY, kinds=("add",)).members()]
-    chosen = replace(reranker, estimators=members).fit(bank)
-    assert rows["add"]["reranking"] == evaluate_parser(chosen, GOLD).scores.f1
-    assert all(row["reranking"] <= row["oracle"] for row in rows.values())
-    hierarchy = trials["hierarchy"].measure()
-    kept = [
-        list(
-            map(
-                lpcfg.Tree.from_string,
-                (tmp_path / f"{noise}-reranked.txt").read_text().split("\n")[:-1],
-            )
-        )
-        for noise in rows
-    ]
-    expected = tree_coverage(zip(*kept, strict=True))
-    assert hierarchy["tree coverage"] == evaluate(GOLD, expected).f1
-    assert hierarchy["oracle"] >= max(row["reranking"] for row in rows.values())
+    first = next(noise_trials(FAMILY, bank, GOLD, tmp_path, reranker)).measure()
+    with monkeypatch.context() as patched:
+        patched.setattr("lpcfg.experiments.noise.rerank_subsets", None)
+        again = next(noise_trials(FAMILY, bank, GOLD, tmp_path, reranker)).measure()
+    assert again == first
+    other = replace(reranker, folds=3)
+    kept = (tmp_path / "reranked.json").read_text()
+    next(noise_trials(FAMILY, bank, GOLD, tmp_path, other)).measure()
+    assert (tmp_path / "reranked.json").read_text() != kept
 
 
 def test_one_kind_of_noise_is_not_measured_twice(tmp_path):

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from optuna.storages.journal import JournalFileOpenLock
 
-from lpcfg import InputError, Parser, Treebank, embedded_trees, evaluate_parser, load
+from lpcfg import InputError, Parser, Transform, Treebank, embedded_trees, evaluate_parser, load
 from lpcfg.cli.main import main
 from lpcfg.estimators.registry import ESTIMATORS, make_estimator
+from lpcfg.estimators.transformed import Transformed
 from lpcfg.parameters.constraints import Pair
 from lpcfg.tuning import Choice, Range, SearchSpace, tune
 from lpcfg.tuning._trial import TrialRunner
@@ -56,6 +57,8 @@ def test_other_values_replace_the_declared_ones_and_fixed_parameters_stay():
         ({"ridge": Range(-1, 1)}, "ridge must be a number from 0, not -1"),
         ({"features": Choice(("all",))}, "features must be 'compact' or 'full'"),
         ({"states": Range(0, 4)}, "states must be an integer from 1 to 1024, not 0"),
+        ({"vertical": Range(-1, 1)}, "vertical must be an integer from 0 to 1000000000, not -1"),
+        ({"binarize": Choice(("both",))}, "binarize must be 'left' or 'right', not 'both'"),
     ],
 )
 def test_values_that_a_parameter_does_not_allow_are_refused(search, message):
@@ -104,6 +107,21 @@ def test_decompositions_are_shared_unless_something_that_they_depend_on_differs(
         assert same_latent(cut, GrammarCache(TRAINING, {}).grammar(SPECTRAL.with_params(**other)))
 
 
+@pytest.mark.parametrize("name", ["spectral", "em"])
+def test_grammars_in_another_transform_are_those_of_fit(name):
+    estimator = make_estimator(name, states=(2, 2), min_count=1, full_count=50)
+    if name == "em":
+        estimator.set_params(iterations=3)
+    cache = GrammarCache(TRAINING, {"states": (2, 2)})
+    for transform in (Transform(binarize="left"), Transform(vertical=0), TRAINING.transform):
+        grammar = cache.grammar(Transformed(estimator, transform))
+        assert grammar.transform == transform
+        assert same_latent(grammar, estimator.fit(TRAINING.transformed(transform)).grammar_)
+    assert cache.decompositions == 3 * (name == "spectral")
+    cache.grammar(estimator)
+    assert cache.decompositions == 3 * (name == "spectral")
+
+
 @pytest.mark.parametrize("name", ["clustering", "em"])
 def test_other_estimators_give_the_grammars_of_fit(name):
     estimator = make_estimator(name, states=(2, 2), min_count=1, full_count=50)
@@ -141,6 +159,22 @@ def test_a_search_that_was_interrupted_goes_on_as_if_it_had_not_been(tmp_path):
         search(tmp_path / "parts", trials)
     assert trials_of(tmp_path / "parts") == trials_of(tmp_path / "whole")
     assert len(trials_of(tmp_path / "whole")) == 14
+
+
+def test_the_transform_is_searched_if_it_is_named(tmp_path):
+    space = {"binarize": Choice(("left", "right")), "horizontal": Range(0, 2)}
+    fixed = [name for name in SearchSpace.of(SPECTRAL).values if name != "ridge"]
+    result = search(tmp_path, search=space, fixed=fixed)
+    tried = trials_of(tmp_path)
+    assert tried[0] == {"binarize": "right", "horizontal": 1, "ridge": 0.7}
+    assert {trial["binarize"] for trial in tried} == {"left", "right"}
+    assert len({trial["horizontal"] for trial in tried}) == 3
+    best = result.rows[0]
+    chosen = result.estimator.transform
+    assert (chosen.binarize, chosen.horizontal) == (best["binarize"], best["horizontal"])
+    assert chosen.vertical == TRAINING.transform.vertical
+    fitted = evaluate_parser(result.estimator.fit(TRAINING).parser(), GOLD).scores.f1
+    assert fitted == pytest.approx(result.f1, abs=0.5)
 
 
 def test_another_seed_gives_other_trials(tmp_path):
@@ -222,6 +256,17 @@ def test_the_command_saves_the_best_model_a_table_and_pictures(files, capsys):
     assert load("out/best.lpcfg").provenance["min_count"] == 1
     # The command that is printed trains the same model.
     best = (files / "out" / "best.lpcfg").read_bytes()
+    assert main([*printed[-1].split()[1:], "-q"]) == 0
+    assert (files / "out" / "best.lpcfg").read_bytes() == best
+
+
+def test_the_command_that_is_printed_has_the_transform(files, capsys):
+    arguments = ["tune", "train.mrg", "dev.mrg", "-o", "out", "--trials", "2", "-j", "1", "-q"]
+    assert main([*arguments, "--search", "binarize=left", "--search", "vertical=0"]) == 0
+    printed = capsys.readouterr().out.splitlines()
+    assert "--binarize left --vertical 0" in printed[-1]
+    best = (files / "out" / "best.lpcfg").read_bytes()
+    assert load("out/best.lpcfg").transform == Transform(binarize="left", vertical=0)
     assert main([*printed[-1].split()[1:], "-q"]) == 0
     assert (files / "out" / "best.lpcfg").read_bytes() == best
 

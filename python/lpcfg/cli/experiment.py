@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -27,7 +28,7 @@ from lpcfg.cli._reranking import add_reranking, check_reranking, reranking_optio
 from lpcfg.errors import InputError, TreebankError
 from lpcfg.estimators.registry import ESTIMATORS, estimator_class, make_estimator
 from lpcfg.experiments.learning import Subject, learning_trial, nested_samples
-from lpcfg.experiments.noise import COMBINATIONS, RERANKING, noise_trials
+from lpcfg.experiments.noise import COMBINATIONS, noise_trials
 from lpcfg.experiments.report import draw_rows, mean_rows, table_lines
 from lpcfg.experiments.sequences import LabelledTexts, read_labelled_texts, sequence_trials
 from lpcfg.experiments.trials import Row, Trial, run_trials
@@ -51,7 +52,7 @@ _NUMBERS = (1, 2, 4, 8, 16, 24, 32)
 
 #: Options that apply to some experiments only, and these.
 _EXPERIMENTS_OF_OPTION = {
-    "sizes": ("size", "sequences"),
+    "sizes": ("size", "noise", "sequences"),
     "numbers": ("states", "sequences"),
     "runs": ("size", "states", "sequences"),
     "characters": ("sequences",),
@@ -93,8 +94,8 @@ def add(commands: Commands) -> None:
         "--sizes",
         type=several(count),
         metavar="N[,N...]",
-        help="size, sequences: the numbers of training trees or texts (default: all, halved "
-        f"{_HALVINGS} times)",
+        help="size, noise, sequences: the numbers of training trees or texts (default: all; for "
+        f"size and sequences also all, halved up to {_HALVINGS} times)",
     )
     parser.add_argument(
         "--numbers",
@@ -276,16 +277,18 @@ def _check_noise(options: argparse.Namespace, names: Sequence[str]) -> None:
 def _noise(
     options: argparse.Namespace, names: Sequence[str], forest: Forest, gold: list[Tree]
 ) -> Iterator[Trial]:
-    for name in names:
+    sizes = options.sizes or [len(forest)]
+    for name, sample in product(names, nested_samples(forest, sizes, options.seed)):
         kind = estimator_class(parse_estimator(name)[0])
         subject = _subject(name, options, **family_defaults(kind))
-        folder = Path(options.output, f"{name.replace(':', '-')}-models")
+        folder = Path(options.output, f"{name.replace(':', '-')}-{len(sample)}-models")
         folder.mkdir(exist_ok=True)
-        treebank = subject.transform.apply(forest)
+        treebank = subject.transform.apply(sample)
         family = noisy_models(subject.estimator, options)
         reranker = Reranker(**reranking_options(options)) if options.rerank else None
         for trial in noise_trials(family, treebank, gold, folder, reranker):
-            yield trial._replace(settings={"estimator": name, **trial.settings})
+            settings = {"estimator": name, "trees": len(sample), **trial.settings}
+            yield trial._replace(settings=settings)
 
 
 def _sequences(
@@ -324,12 +327,12 @@ class _Experiment(NamedTuple):
 
 _EXPERIMENTS = {
     "size": _Experiment(
-        "the number of trees against F1 and time",
+        "the number of trees against F1 with and without labels, and time",
         _size,
         ("pcfg", "spectral", "clustering"),
         {
             "across": "trees",
-            "up": ("F1", "training CPU s"),
+            "up": ("F1", "unlabelled F1", "training CPU s"),
             "logarithmic": ("trees", "training CPU s"),
         },
     ),
@@ -356,7 +359,7 @@ _EXPERIMENTS = {
         ("clustering",),
         {
             "across": "noise",
-            "up": (*COMBINATIONS, RERANKING, "oracle"),
+            "up": (*COMBINATIONS, "oracle"),
             "together": True,
         },
         _check_noise,

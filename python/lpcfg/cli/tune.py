@@ -33,6 +33,7 @@ from lpcfg.cli._noisy_models import check_folder
 from lpcfg.errors import InputError, TreebankError
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.registry import DEFAULT_ESTIMATOR, estimator_class
+from lpcfg.estimators.transformed import Transformed
 from lpcfg.evaluation.parser_scores import evaluate_parser
 from lpcfg.experiments.report import table_lines
 from lpcfg.experiments.trials import Row
@@ -103,7 +104,8 @@ def _build_parser(
         type=_values,
         metavar="NAME=LOW:HIGH",
         help="the range of a parameter, or NAME=VALUE,VALUE,... for some values, in place of the "
-        "values that are tried by default; can be repeated",
+        "values that are tried by default; can be repeated; binarize, vertical and horizontal of "
+        "the tree transform are tried only if they are named",
     )
     parser.add_argument(
         "--sentences",
@@ -227,13 +229,25 @@ def _tune(options: argparse.Namespace) -> None:
 
 def _command(options: argparse.Namespace, estimator: Estimator, model: Path) -> list[str]:
     """The command that trains the best model."""
+    chosen: dict[str, object] = {}
+    if isinstance(estimator, Transformed):
+        transform, estimator = estimator.transform, estimator.estimator
+        default = estimator.default_transform
+        chosen = {
+            name: getattr(transform, name)
+            for name in ("binarize", "vertical", "horizontal")
+            if getattr(transform, name) != getattr(default, name)
+        }
     values = estimator.get_params()
     defaults = type(estimator)().get_params()
+    chosen |= {
+        name: values[name]
+        for name in estimator_options(estimator.name)
+        if values[name] != defaults[name] and isinstance(values[name], (str, int, float, tuple))
+    }
     words = ["lpcfg", "train", options.train, "-o", str(model), "--estimator", estimator.name]
     words += ["--seed", str(options.seed)]
-    for name in estimator_options(estimator.name):
-        if values[name] != defaults[name] and isinstance(values[name], (str, int, float, tuple)):
-            value = values[name]
-            text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
-            words += [f"--{name.replace('__', '-').replace('_', '-')}", text]
+    for name, value in chosen.items():
+        text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
+        words += [f"--{name.replace('__', '-').replace('_', '-')}", text]
     return words

@@ -2,45 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import chain
 from pathlib import Path
+from typing import TypeAlias
 
 import numpy as np
 
-from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.features.noise import NoiseKind
 from lpcfg.estimators.noisy_models import NoisyModels
-from lpcfg.evaluation.parser_scores import Evaluation, evaluate_parser
+from lpcfg.evaluation.parser_scores import evaluate_parser
 from lpcfg.evaluation.scores import evaluate
 from lpcfg.experiments.trials import Trial, digest
-from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import load
 from lpcfg.io.replacing import write_text
-from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.charts import ChartCache
-from lpcfg.parsing.ensemble import Ensemble
 from lpcfg.parsing.joint_parser import joint_parser
 from lpcfg.parsing.parser import Parser
 from lpcfg.parsing.tree_coverage import tree_coverage
 from lpcfg.reranking.candidates import oracle_f1
 from lpcfg.reranking.reranker import Reranker
+from lpcfg.reranking.subsets import rerank_subsets
 from lpcfg.treebank.tree import Tree
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["COMBINATIONS", "RERANKING", "noise_trials"]
+__all__ = ["COMBINATIONS", "noise_trials"]
 
-#: The combinations of models, by name: the decoder, and the option ``combine``.
-COMBINATIONS = {
-    "tree coverage": ("max-f1", "trees"),
-    "marginal coverage": ("max-f1", "posteriors"),
-    "rule product": ("max-rule", "posteriors"),
-}
+#: The ways to combine models: MaxTre, MaxMrg and MaxEnt in the paper.
+COMBINATIONS = ("tree coverage", "marginal coverage", "reranking")
 
-#: The column with the F1 of a reranker, if there is one.
-RERANKING = "reranking"
+_COVERAGE, _MARGINALS, _RERANKING = COMBINATIONS
+
+Measured: TypeAlias = dict[str, float | None]
 
 
 def noise_trials(
@@ -52,9 +50,8 @@ def noise_trials(
 ) -> Iterator[Trial]:
     """Trials that combine models: of each kind of noise, of all kinds, and without noise.
 
-    All kinds are combined at once, and by kinds: first the models of each kind by marginal
-    coverage, then the results of the kinds, which is not possible for products of rules. ``seeds``
-    are models without noise that differ by their seeds, and ``none`` is a single model.
+    ``seeds`` are models without noise that differ by their seeds, if they do, and ``none`` is a
+    single model.
 
     With a ``reranker``, which has the options of reranking, reranking is another combination; its
     cross-fitting takes long. If it has one candidate, it chooses among the best trees of the single
@@ -62,157 +59,146 @@ def noise_trials(
     last trial is then the hierarchy of the paper: the trees that the rerankers of each kind and of
     all kinds have chosen are combined by tree coverage.
 
-    Models and the trees of rerankers are kept in the folder. Pruned charts are shared by models.
+    Models and the trees of rerankers are kept in the folder. Models are parsed with once for all
+    trials, also in each fold of the rerankers, and share pruned charts.
 
     >>> from lpcfg import ClusteringEstimator
     >>> gold = [Tree("NN", "rain")]
     >>> family = NoisyModels(ClusteringEstimator())
     >>> trials = noise_trials(family, Treebank.from_trees(gold), gold, Path("models"))
     >>> [(trial.settings["noise"], trial.settings["models"]) for trial in trials]
-    [('dropout', 20), ('add', 20), ('mul', 20), ('all', 60), ('by kinds', 60), ('seeds', 20),
-     ('none', 1)]
+    [('dropout', 20), ('add', 20), ('mul', 20), ('all', 60), ('seeds', 20), ('none', 1)]
     """
-    common = (replace(family, kinds=()), treebank.digest, list(map(str, gold)), reranker)
-    charts = ChartCache()
-    # Trials share single models, and those of all kinds a reranker if it chooses among their trees.
-    single: dict[Path, Evaluation] = {}
-    rerankings: dict[tuple[NoiseKind | None, ...], Evaluation] = {}
-
-    def models(kind: NoiseKind | None) -> NoisyModels:
-        """The models of a kind of noise, or without noise."""
-        if kind is None:
-            return replace(family, kinds=("add",), sigmas=(0.0,))
-        return replace(family, kinds=(kind,))
-
-    def grammars(kind: NoiseKind | None) -> list[tuple[Grammar, Evaluation]]:
-        """The models of a kind, and their parses."""
-        files = models(kind).train(treebank, folder / (kind or "seeds"))
-        pairs = []
-        for file in files:
-            grammar = load(file)
-            if file not in single:
-                single[file] = parses(grammar)
-            pairs.append((grammar, single[file]))
-        return pairs
-
-    def parses(grammar: Grammar) -> Evaluation:
-        return evaluate_parser(Parser(grammar, n_jobs=family.n_jobs, charts=charts), gold)
-
-    def reranking(groups: Sequence[Sequence[NoiseKind | None]]) -> Evaluation | None:
-        """The trees that a reranker chooses."""
-        if reranker is None:
-            return None
-        parts: list[tuple[Estimator, ...]] = [
-            tuple(member.alone() for kind in kinds for member in models(kind).members())
-            for kinds in groups
-        ] or [(family.estimator,)]
-        if reranker.candidates > 1:
-            return evaluate_parser(replace(reranker, estimators=parts).fit(treebank), gold)
-        key = tuple(kind for kinds in groups for kind in kinds)
-        if key not in rerankings:
-            alone = [estimator for part in parts for estimator in part]
-            fitted = replace(reranker, estimators=alone).fit(treebank)
-            rerankings[key] = evaluate_parser(fitted, gold)
-        return rerankings[key]
-
-    def trial(noise: str, groups: Sequence[Sequence[NoiseKind | None]]) -> Trial:
-        """Models of the kinds of each group are combined first, and then the groups."""
-
-        def measure() -> dict[str, float | None]:
-            several = [[pair for kind in kinds for pair in grammars(kind)] for kinds in groups]
-            if not several:
-                grammar = family.estimator.fit(treebank).grammar_
-                several = [[(grammar, parses(grammar))]]
-            reranked = reranking(groups)
-            found = _combinations(several, reranked, gold, charts, family.n_jobs)
-            if reranked is not None:
-                write_text(_trees_file(folder, noise), "".join(f"{t}\n" for t in reranked.trees))
-            return found
-
-        count = family.models * sum(map(len, groups)) or 1
-        settings = {"noise": noise, "models": count}
-        # Models and folds are the jobs: trials share models, which are trained once.
-        return Trial(settings, digest(*common, groups), measure, has_jobs=True)
-
-    yield from (trial(kind, [[kind]]) for kind in family.kinds)
+    groups: dict[str, tuple[NoiseKind | None, ...]] = {kind: (kind,) for kind in family.kinds}
     if len(family.kinds) > 1:
-        yield trial("all", [family.kinds])
-        yield trial("by kinds", [[kind] for kind in family.kinds])
-    yield trial("seeds", [[None]])
-    yield trial("none", [])
-    if reranker is not None and len(family.kinds) > 1:
+        groups["all"] = tuple(family.kinds)
+    if family.estimator.draws_numbers:
+        groups["seeds"] = (None,)
+    groups["none"] = ()
+    inputs = (replace(family, kinds=()), treebank.digest, list(map(str, gold)), reranker)
+    models = _Models(family, treebank, gold, folder, groups, reranker, digest(*inputs, groups))
+
+    def trial(noise: str, count: int, key: object, measure: Callable[[], Measured]) -> Trial:
+        # Models and folds are the jobs: trials share models, which are trained once.
+        return Trial({"noise": noise, "models": count}, digest(*inputs, key), measure, True)
+
+    for name, kinds in groups.items():
+        yield trial(name, family.models * len(kinds) or 1, kinds, partial(models.combined, name))
+    if reranker is not None and "all" in groups:
         names = [*family.kinds, "all"]
-        yield Trial(
-            {"noise": "hierarchy", "models": family.models * len(family.kinds)},
-            digest(*common, names),
-            _hierarchy(names, folder, gold, family.n_jobs),
-            has_jobs=True,
-        )
+        measure = partial(models.hierarchy, names)
+        yield trial("hierarchy", family.models * len(family.kinds), names, measure)
 
 
-def _trees_file(folder: Path, noise: str) -> Path:
-    return folder / f"{noise.replace(' ', '-')}-reranked.txt"
+@dataclass
+class _Models:
+    """The models of a table, and what its rows share.
 
+    ``groups``: the kinds of noise whose models each row combines; None for models that differ by
+    their seeds, and no kinds for a single model.
+    ``inputs``: a digest of everything that the trees of rerankers depend on.
+    """
 
-def _hierarchy(
-    names: Sequence[str], folder: Path, gold: Sequence[Tree], n_jobs: int
-) -> Callable[[], dict[str, float | None]]:
-    """Tree coverage of the trees that rerankers have chosen."""
+    family: NoisyModels
+    treebank: Treebank
+    gold: Sequence[Tree]
+    folder: Path
+    groups: Mapping[str, Sequence[NoiseKind | None]]
+    reranker: Reranker | None
+    inputs: str
+    charts: ChartCache = field(default_factory=ChartCache)
+    #: The best trees of single models, by their files.
+    single: dict[Path | None, tuple[Tree, ...]] = field(default_factory=dict)
 
-    def measure() -> dict[str, float | None]:
-        chosen = []
-        for name in names:
-            file = _trees_file(folder, name)
-            trees = [Tree.from_string(line) for line in file.read_text("utf-8").splitlines()]
-            if len(trees) != len(gold):
-                raise InputError(f"these are not the trees of {len(gold)} sentences", path=file)
-            chosen.append(trees)
-        candidates = list(zip(*chosen, strict=True))
+    def combined(self, name: str) -> Measured:
+        """F1 of the models of a row, single and combined, and of the oracle over their trees."""
+        models: list[tuple[Path | None, Grammar]] = [
+            (file, load(file)) for kind in self.groups[name] for file in self._files(kind)
+        ]
+        models = models or [(None, self.family.estimator.fit(self.treebank).grammar_)]
+        alone = [self._trees(file, grammar) for file, grammar in models]
+        candidates = list(zip(*alone, strict=True))
+        n_jobs = self.family.n_jobs
+        joint = joint_parser([grammar for _, grammar in models], n_jobs=n_jobs, charts=self.charts)
+        f1: Measured = {
+            "mean of single": float(np.mean([self._f1(trees) for trees in alone])),
+            _COVERAGE: self._f1(tree_coverage(candidates, n_jobs)),
+            _MARGINALS: evaluate_parser(joint, self.gold).scores.f1,
+        }
+        if self.reranker is not None:
+            f1[_RERANKING] = self._f1(self._reranked()[name])
+        return {**f1, "oracle": oracle_f1(candidates, self.gold)}
+
+    def hierarchy(self, names: Sequence[str]) -> Measured:
+        """Tree coverage of the trees that the rerankers of some rows have chosen."""
+        reranked = self._reranked()
+        candidates = list(zip(*(reranked[name] for name in names), strict=True))
         return {
             "mean of single": None,
-            "tree coverage": evaluate(gold, tree_coverage(candidates, n_jobs)).f1,
-            **dict.fromkeys((*list(COMBINATIONS)[1:], RERANKING)),
-            "oracle": oracle_f1(candidates, gold),
+            **dict.fromkeys(COMBINATIONS),
+            _COVERAGE: self._f1(tree_coverage(candidates, self.family.n_jobs)),
+            "oracle": oracle_f1(candidates, self.gold),
         }
 
-    return measure
+    def _f1(self, trees: Sequence[Tree]) -> float:
+        return evaluate(self.gold, trees).f1
 
+    def _models(self, kind: NoiseKind | None) -> NoisyModels:
+        """The models of a kind of noise, or those that differ by their seeds."""
+        if kind is None:
+            return replace(self.family, kinds=("add",), sigmas=(0.0,))
+        return replace(self.family, kinds=(kind,))
 
-def _combinations(
-    groups: Sequence[Sequence[tuple[Grammar, Evaluation]]],
-    reranked: Evaluation | None,
-    gold: Sequence[Tree],
-    charts: ChartCache,
-    n_jobs: int,
-) -> dict[str, float | None]:
-    """F1 of grammars, single and combined, and of the oracle over the trees of single grammars.
+    def _files(self, kind: NoiseKind | None) -> list[Path]:
+        return self._models(kind).train(self.treebank, self.folder / (kind or "seeds"))
 
-    Grammars come with their own parses.
-    """
-    several = [[grammar for grammar, _ in group] for group in groups]
-    alone = [evaluation for group in groups for _, evaluation in group]
-    candidates = zip(*(evaluation.trees for evaluation in alone), strict=True)
+    def _trees(self, file: Path | None, grammar: Grammar) -> tuple[Tree, ...]:
+        """The best trees of a single model."""
+        if file not in self.single:
+            parser = Parser(grammar, n_jobs=self.family.n_jobs, charts=self.charts)
+            self.single[file] = evaluate_parser(parser, self.gold).trees
+        return self.single[file]
 
-    def joint(some: Sequence[Grammar], decoder: str, combine: str) -> BaseParser:
-        """A parser of several grammars; if they have one backbone, charts are shared."""
-        if len(backbone_classes(some)) == 1:
-            return Parser(some, decoder=decoder, combine=combine, n_jobs=n_jobs, charts=charts)
-        return joint_parser(some, decoder=decoder, combine=combine, n_jobs=n_jobs)
+    def _reranked(self) -> dict[str, list[Tree]]:
+        """The trees that the reranker of each row chooses, from the folder if it has them."""
+        file = self.folder / "reranked.json"
+        stored = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        if stored.get("inputs") != self.inputs:
+            lines = {name: list(map(str, trees)) for name, trees in self._rerank().items()}
+            stored = {"inputs": self.inputs, "trees": lines}
+            write_text(file, json.dumps(stored))
+        return {name: list(map(Tree.from_string, own)) for name, own in stored["trees"].items()}
 
-    def combined(decoder: str, combine: str) -> float | None:
-        if len(several) == 1:
-            parser = joint(several[0], decoder, combine)
+    def _rerank(self) -> dict[str, list[Tree]]:
+        assert self.reranker is not None  # otherwise there are no rows that need it
+        plain = self.family.estimator
+        members: dict[NoiseKind | None, list[tuple[Estimator, Grammar]]] = {
+            kind: [
+                (member.alone(), load(file))
+                for member, file in zip(
+                    self._models(kind).members(), self._files(kind), strict=True
+                )
+            ]
+            for kind in dict.fromkeys(chain(*self.groups.values()))
+        }
+        rows = {
+            name: list(chain(*(members[kind] for kind in kinds)))
+            or [(plain, plain.fit(self.treebank).grammar_)]
+            for name, kinds in self.groups.items()
+        }
+        if self.reranker.candidates > 1:
+            parsers = list(rows.values())
+            subsets = [[number] for number in range(len(parsers))]
         else:
-            parts = [joint(group, "max-f1", "posteriors") for group in several]
-            parser = Ensemble(parts, combine=combine, n_jobs=n_jobs)
-        # Products of rules need one chart.
-        if decoder == "max-rule" and isinstance(parser, Ensemble):
-            return None
-        return evaluate_parser(parser, gold).scores.f1
-
-    return {
-        "mean of single": float(np.mean([evaluation.scores.f1 for evaluation in alone])),
-        **{name: combined(*combination) for name, combination in COMBINATIONS.items()},
-        **({} if reranked is None else {RERANKING: reranked.scores.f1}),
-        "oracle": oracle_f1(candidates, gold),
-    }
+            numbers = {id(model): model for row in rows.values() for model in row}
+            parsers = [[model] for model in numbers.values()]
+            places = {key: number for number, key in enumerate(numbers)}
+            subsets = [[places[id(model)] for model in row] for row in rows.values()]
+        chosen = rerank_subsets(
+            replace(self.reranker, estimators=[tuple(e for e, _ in group) for group in parsers]),
+            [[grammar for _, grammar in group] for group in parsers],
+            self.treebank,
+            subsets,
+            [tree.words() for tree in self.gold],
+        )
+        return dict(zip(rows, chosen, strict=True))

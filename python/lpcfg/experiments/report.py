@@ -111,7 +111,10 @@ def draw_rows(
     # The legend stands beside the panels.
     longest = max((len(label) for lines in panels.values() for label in lines), default=0)
     legend = max(1.8, 0.7 + 0.09 * longest)
-    figure = Figure(figsize=(4.5 * len(panels) + legend, 3.6), layout="constrained")
+    names = {row[across] for row in rows if isinstance(row[across], str)}
+    # Names need more room than numbers.
+    width = max(4.5, 0.75 * len(names))
+    figure = Figure(figsize=(width * len(panels) + legend, 3.6), layout="constrained")
     axes = figure.subplots(1, len(panels), squeeze=False)[0]
     for axis, (title, lines) in zip(axes, panels.items(), strict=True):
         for label, points in lines.items():

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 from lpcfg.estimators.base import Estimator
 from lpcfg.jobs import Shared, backend_is_chosen, run_jobs, worker_threads
+from lpcfg.parsing.base import BATCH
 from lpcfg.reranking._model import RerankerSamples
+from lpcfg.reranking._parsers import Classes, fit_groups, make_parsers, propose_to_each
+from lpcfg.treebank.head_rules import resolve_head_rules
 from lpcfg.treebank.treebank import Treebank
 
 if TYPE_CHECKING:
     from lpcfg.reranking.reranker import Reranker
 
 __all__ = ["cross_fitted"]
-
-Classes: TypeAlias = Sequence[Sequence[Sequence[int]]]
 
 
 @dataclass(frozen=True)
@@ -26,25 +27,61 @@ class _CrossFitting:
     reranker: Reranker
     treebank: Treebank
     classes: Classes
+    subsets: Sequence[Sequence[int]]
+
+    def samples(self, fold: int) -> list[RerankerSamples]:
+        """Training data from one fold, whose trees are parsed by grammars of the others."""
+        reranker, treebank = self.reranker, self.treebank
+        trees = treebank.trees()
+        start, end = (len(trees) * bound // reranker.folds for bound in (fold, fold + 1))
+        others = Treebank.from_trees(
+            trees[:start] + trees[end:],
+            cleaning=treebank.cleaning or False,
+            transform=treebank.transform,
+        )
+        grammars = fit_groups(reranker.estimators, others)
+        parsers = make_parsers(reranker, grammars, self.classes)
+        found = _no_samples(treebank, self.subsets)
+        for first in range(start, end, BATCH):
+            gold = trees[first : min(first + BATCH, end)]
+            proposed = propose_to_each(
+                parsers,
+                self.subsets,
+                words=[tree.words() for tree in gold],
+                candidates=reranker.candidates,
+                batch_size=BATCH,
+            )
+            for samples, candidates in zip(found, zip(*proposed, strict=True), strict=True):
+                samples.add(candidates, gold, reranker.n_jobs)
+        return found
 
 
 def cross_fitted(
-    reranker: Reranker, treebank: Treebank, classes: Classes
-) -> Iterator[RerankerSamples]:
-    """The training data of all folds, in their order."""
+    reranker: Reranker, treebank: Treebank, classes: Classes, subsets: Sequence[Sequence[int]]
+) -> list[RerankerSamples]:
+    """The training data of a reranker over each subset of the parsers, from all folds.
+
+    The grammars of a fold are estimated once, and each of them parses the fold once.
+    """
     folds = reranker.progress(range(reranker.folds))
-    if not backend_is_chosen():
-        for fold in folds:
-            yield reranker.fold_samples(treebank, classes, fold)
-        return
-    jobs = replace(reranker, estimators=_for_workers(reranker.estimators), progress=iter)
-    shared = Shared.of(_CrossFitting(jobs, treebank, classes))
-    finished = {}
-    for (fold, samples), _ in zip(
-        run_jobs(_fold_samples, range(reranker.folds), shared), folds, strict=False
-    ):
-        finished[fold] = samples
-    yield from (finished[fold] for fold in sorted(finished))
+    if backend_is_chosen():
+        jobs = replace(reranker, estimators=_for_workers(reranker.estimators), progress=iter)
+        shared = Shared.of(_CrossFitting(jobs, treebank, classes, subsets))
+        finished = run_jobs(_fold_samples, range(reranker.folds), shared)
+        by_fold = dict(pair for pair, _ in zip(finished, folds, strict=False))
+    else:
+        here = _CrossFitting(reranker, treebank, classes, subsets)
+        by_fold = {fold: here.samples(fold) for fold in folds}
+    result = _no_samples(treebank, subsets)
+    for fold in sorted(by_fold):
+        for samples, others in zip(result, by_fold[fold], strict=True):
+            samples.extend(others)
+    return result
+
+
+def _no_samples(treebank: Treebank, subsets: Sequence[Sequence[int]]) -> list[RerankerSamples]:
+    heads = resolve_head_rules("auto", treebank)
+    return [RerankerSamples(heads) for _ in subsets]
 
 
 def _for_workers(
@@ -67,7 +104,6 @@ def _for_workers(
     ]
 
 
-def _fold_samples(shared: _CrossFitting, fold: int) -> RerankerSamples:
-    # A copy, because fitting changes it, and a worker may have several threads.
+def _fold_samples(shared: _CrossFitting, fold: int) -> list[RerankerSamples]:
     reranker = replace(shared.reranker, n_jobs=worker_threads())
-    return reranker.fold_samples(shared.treebank, shared.classes, fold)
+    return replace(shared, reranker=reranker).samples(fold)

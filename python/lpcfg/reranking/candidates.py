@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +19,7 @@ from lpcfg.parsing.marginals import (
     MarginalTable,
     NodeSpan,
     mean_marginals,
+    node_spans,
     span_probabilities,
     tree_marginals,
 )
@@ -116,15 +118,38 @@ def merge_candidates(parses: Sequence[Parse], whole: Sequence[Parse] | None = No
     """
     posteriors = log_posteriors(parses)
     trees = tuple(posteriors)
-    spans = [[(*span, False) for span in tree.spans()] for tree in trees]
-    tags = [[(tag, i, i + 1, True) for i, tag in enumerate(tree.tags())] for tree in trees]
-    scores = [_scores(parse, trees, spans, tags) for parse in parses]
+    # Trees take long to hash.
+    numbers = {tree: number for number, tree in enumerate(trees)}
+    nodes = _NodeCounts.of(trees)
+    scores = [
+        _scores(parse, [numbers[tree] for tree, _ in parse.candidates], nodes) for parse in parses
+    ]
     return Candidates(
         trees,
         tuple(posteriors.values()),
         np.concatenate(scores, axis=1),
         tuple(parses if whole is None else whole),
     )
+
+
+class _NodeCounts(NamedTuple):
+    """The labelled spans of several trees of a sentence, and how often each tree has each."""
+
+    spans: list[NodeSpan]
+    counts: NDArray[np.float64]
+    """A row for each tree, a column for each span."""
+    is_tag: NDArray[np.bool_]
+
+    @classmethod
+    def of(cls, trees: Sequence[Tree]) -> _NodeCounts:
+        columns: dict[NodeSpan, int] = {}
+        numbers = [
+            [columns.setdefault(span, len(columns)) for span in node_spans(tree)] for tree in trees
+        ]
+        counts = np.zeros((len(trees), len(columns)))
+        for row, own in zip(counts, numbers, strict=True):
+            np.add.at(row, own, 1.0)
+        return cls(list(columns), counts, np.array([span[3] for span in columns]))
 
 
 def _marginals(parse: Parse) -> MarginalTable:
@@ -135,35 +160,31 @@ def _marginals(parse: Parse) -> MarginalTable:
     return parse.marginals
 
 
-def _scores(
-    parse: Parse,
-    trees: Sequence[Tree],
-    spans: Sequence[Sequence[NodeSpan]],
-    tags: Sequence[Sequence[NodeSpan]],
-) -> NDArray[np.float64]:
-    """The :data:`SCORES` of one parser for each tree."""
+def _scores(parse: Parse, proposed: Sequence[int], nodes: _NodeCounts) -> NDArray[np.float64]:
+    """The :data:`SCORES` of one parser for each tree; it has proposed those with these numbers."""
     table = span_probabilities(_marginals(parse))
-    ranks = {tree: rank for rank, (tree, _) in enumerate(parse.candidates)}
     # Fragments have no probability, and neither have trees that no member of an ensemble proposes.
     sentence = parse.sentence_log_probability or 0.0
     known = [own - sentence for _, own in parse.candidates if own is not None]
     lowest = min(known, default=0.0)
     logs = [lowest if own is None else own - sentence for _, own in parse.candidates]
-    expected = sum(table.values()) - len(tags[0])
-    rows = np.empty((len(trees), len(SCORES)))
-    for row, tree in enumerate(trees):
-        phrases = np.array([table.get(span, 0.0) for span in spans[row]])
-        preterminals = np.array([table.get(span, 0.0) for span in tags[row]])
-        rank = ranks.get(tree)
-        rows[row] = (
-            lowest if rank is None else logs[rank],
-            rank is not None,
-            np.log1p(len(logs) if rank is None else rank),
-            2 * phrases.sum() / max(len(phrases) + expected, 1.0),
-            np.log(np.maximum(phrases, _MIN_PROBABILITY)).sum(),
-            np.log(np.maximum(preterminals, _MIN_PROBABILITY)).sum(),
-        )
-    return rows
+    # A tree that the parser did not propose is scored like its last candidate, and ranked after it.
+    places = np.full(len(nodes.counts), len(logs))
+    places[proposed] = range(len(logs))
+    probabilities = np.array([table.get(span, 0.0) for span in nodes.spans])
+    phrases, tags = nodes.counts[:, ~nodes.is_tag], nodes.counts[:, nodes.is_tag]
+    log = np.log(np.maximum(probabilities, _MIN_PROBABILITY))
+    expected = sum(table.values()) - tags[0].sum()
+    found = phrases @ probabilities[~nodes.is_tag]
+    columns = (
+        np.array([*logs, lowest])[places],
+        places < len(logs),
+        np.log1p(places),
+        2 * found / np.maximum(phrases.sum(axis=1) + expected, 1.0),
+        phrases @ log[~nodes.is_tag],
+        tags @ log[nodes.is_tag],
+    )
+    return np.column_stack(columns).astype(np.float64)
 
 
 def candidate_brackets(trees: Iterable[Tree], gold: Tree) -> list[BracketCounts]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
@@ -19,23 +18,19 @@ from lpcfg.parameters.common import N_JOBS, PROGRESS
 from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options, Several
 from lpcfg.parameters.parameterized import parameter
 from lpcfg.parsing.base import BATCH, BaseParser, Tags
-from lpcfg.parsing.charts import ChartCache
 from lpcfg.parsing.ensemble import Ensemble
-from lpcfg.parsing.joint_parser import joint_parser
-from lpcfg.parsing.member_parses import analyze_with_each
 from lpcfg.parsing.options import (
     DECODERS,
     MAX_LENGTH,
     MEMORY,
     Pruning,
     checked_pruning,
-    timeout_share,
 )
 from lpcfg.parsing.parse import Parse
 from lpcfg.reranking._cross_fitting import cross_fitted
-from lpcfg.reranking._model import RerankerModel, RerankerSamples
-from lpcfg.reranking.candidates import Candidates, merge_candidates
-from lpcfg.treebank.head_rules import resolve_head_rules
+from lpcfg.reranking._model import RerankerModel
+from lpcfg.reranking._parsers import Classes, fit_groups, make_parsers, propose_to_each
+from lpcfg.reranking.candidates import Candidates
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["Reranker"]
@@ -184,12 +179,10 @@ class Reranker(BaseEstimator, BaseParser):
             raise self.invalid(
                 "folds", f"must be at most the number of trees, {len(treebank)}, not {self.folds}"
             )
-        grammars = self._estimate(treebank)
+        grammars = fit_groups(self.estimators, treebank)
         # Grammars share a chart in a fold only if they also do so in the end.
         classes = [backbone_classes(group) for group in grammars]
-        samples = RerankerSamples(resolve_head_rules("auto", treebank))
-        for fold in cross_fitted(self, treebank, classes):
-            samples.extend(fold)
+        (samples,) = cross_fitted(self, treebank, classes, [range(len(grammars))])
         self.model_ = samples.fit(self.penalty, self.min_count, self.iterations)
         self._use(grammars, classes)
 
@@ -202,66 +195,10 @@ class Reranker(BaseEstimator, BaseParser):
         self._check_fitted("parsers_")
         return self
 
-    def fold_samples(
-        self, treebank: Treebank, classes: Sequence[Sequence[Sequence[int]]], fold: int
-    ) -> RerankerSamples:
-        """Training data from one fold, with grammars of the others, which this reranker then has.
-
-        ``classes``: for each parser, the groups of its grammars that share a chart.
-
-        >>> import copy
-        >>> from lpcfg import Tree
-        >>> treebank = Treebank.from_trees([Tree("NN", "rain"), Tree("NN", "sun")])
-        >>> copy.copy(reranker).fold_samples(treebank, [[[0]]], 0).one_best.gold
-        0
-        """
-        trees = treebank.trees()
-        start, end = (len(trees) * bound // self.folds for bound in (fold, fold + 1))
-        others = Treebank.from_trees(
-            trees[:start] + trees[end:],
-            cleaning=treebank.cleaning or False,
-            transform=treebank.transform,
-        )
-        self._use(self._estimate(others), classes)
-        samples = RerankerSamples(resolve_head_rules("auto", treebank))
-        for first in range(start, end, BATCH):
-            gold = trees[first : min(first + BATCH, end)]
-            proposed = self.propose(words=[tree.words() for tree in gold])
-            samples.add(list(proposed), gold, self.n_jobs)
-        return samples
-
-    def _estimate(self, treebank: Treebank) -> list[list[Grammar]]:
-        """The grammars of each parser; an estimator that occurs twice is fitted once."""
-        fitted: dict[int, Grammar] = {}
-        for estimator in (member for group in self._groups() for member in group):
-            if id(estimator) not in fitted:
-                fitted[id(estimator)] = copy.copy(estimator).fit(treebank).grammar_
-        return [[fitted[id(member)] for member in group] for group in self._groups()]
-
-    def _groups(self) -> list[Sequence[Estimator]]:
-        return [group if isinstance(group, Sequence) else (group,) for group in self.estimators]
-
-    def _use(
-        self, grammars: list[list[Grammar]], classes: Sequence[Sequence[Sequence[int]]]
-    ) -> None:
+    def _use(self, grammars: list[list[Grammar]], classes: Classes) -> None:
         """Make parsers from grammars; grammars of one backbone class share a chart."""
-        # Parsers take turns at each batch of sentences.
-        charts = ChartCache(replace=True) if len(grammars) > 1 else None
         self.grammars_ = grammars
-        self.parsers_ = [
-            joint_parser(
-                group,
-                classes=group_classes,
-                decoder=self.decoder,
-                prune=self.prune,
-                memory=self.memory,
-                max_length=self.max_length,
-                timeout=timeout_share(self.timeout, len(grammars)),
-                n_jobs=self.n_jobs,
-                charts=charts,
-            )
-            for group, group_classes in zip(grammars, classes, strict=True)
-        ]
+        self.parsers_ = make_parsers(self, grammars, classes)
 
     def _n_parsers(self) -> int:
         """The number of parsers that propose and score trees, including members of ensembles."""
@@ -311,21 +248,15 @@ class Reranker(BaseEstimator, BaseParser):
         >>> [len(candidates.trees) for candidates in reranker.propose(words=[sentence])]
         [5]
         """
-        all_parses = analyze_with_each(
-            [parser.analyze_with_members for parser in self.parsers_],
+        proposed = propose_to_each(
+            self.parsers_,
+            [range(len(self.parsers_))],
             tags,
-            words,
+            words=words,
             candidates=self.candidates,
             batch_size=batch_size,
         )
-        # The parse of an ensemble comes before the parses of its members, which are scored too.
-        return (
-            merge_candidates(
-                [parse for parts in several for parse in reversed(parts)],
-                whole=[parts[-1] for parts in several],
-            )
-            for several in all_parses
-        )
+        return (candidates for (candidates,) in proposed)
 
     def analyze_many(
         self,

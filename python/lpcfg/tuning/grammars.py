@@ -11,8 +11,10 @@ from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.features.projected_treebank import ProjectedTreebank, ProjectingEstimator
 from lpcfg.estimators.spectral.decomposition import HYPERPARAMETERS, SpectralDecomposition
 from lpcfg.estimators.spectral.estimator import SpectralEstimator
+from lpcfg.estimators.transformed import Transformed
 from lpcfg.experiments.trials import digest
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["GrammarCache"]
@@ -26,8 +28,9 @@ Part = TypeVar("Part", SpectralDecomposition, ProjectedTreebank)
 class GrammarCache:
     """Estimates grammars from one treebank, and keeps the last decompositions.
 
-    A decomposition is found by everything that it depends on: the class of the estimator, and all
-    parameters that are used before or by the SVD.
+    A decomposition is found by everything that it depends on: the class of the estimator, all
+    parameters that are used before or by the SVD, and the tree transform. The treebank is kept in
+    every transform that was asked for.
 
     ``largest``: the parameters of the largest models that will be asked for. A spectral
     decomposition has their rank, and all grammars are cut from it.
@@ -41,7 +44,8 @@ class GrammarCache:
     """
 
     def __init__(self, treebank: Treebank, largest: Mapping[str, Any]) -> None:
-        self.treebank = treebank
+        self.treebanks = {treebank.transform: treebank}
+        self.transform = treebank.transform
         self.largest = largest
         #: The number of decompositions that were computed.
         self.decompositions = 0
@@ -50,19 +54,33 @@ class GrammarCache:
         self._lock = Lock()
 
     def grammar(self, estimator: Estimator) -> Grammar:
-        """The grammar of an estimator."""
+        """The grammar of an estimator, which may have another tree transform."""
+        transform = self.transform
+        if isinstance(estimator, Transformed):
+            transform, estimator = estimator.transform, estimator.estimator
         estimator.validate()
+        treebank = self._treebank(transform)
         if not isinstance(estimator, ProjectingEstimator):
-            return estimator.estimate(self.treebank)
+            return estimator.estimate(treebank)
         if isinstance(estimator, SpectralEstimator) and estimator.noise is None:
             widest = estimator.with_params(**self.largest)
-            decomposition = self._part(widest, lambda: widest.decompose(self.treebank))
+            decomposition = self._part(widest, treebank, lambda: widest.decompose(treebank))
             changed = {name: getattr(estimator, name) for name in HYPERPARAMETERS}
             return decomposition.grammar(**changed)
-        projected = self._part(estimator, lambda: estimator.project(self.treebank))
-        return estimator.estimate_projected(projected)
+        projecting = estimator
+        projected = self._part(projecting, treebank, lambda: projecting.project(treebank))
+        return projecting.estimate_projected(projected)
 
-    def _part(self, estimator: ProjectingEstimator, compute: Callable[[], Part]) -> Part:
+    def _treebank(self, transform: Transform) -> Treebank:
+        with self._lock:
+            if transform not in self.treebanks:
+                original = self.treebanks[self.transform]
+                self.treebanks[transform] = original.transformed(transform)
+            return self.treebanks[transform]
+
+    def _part(
+        self, estimator: ProjectingEstimator, treebank: Treebank, compute: Callable[[], Part]
+    ) -> Part:
         """What the SVD of an estimator gives, from the cache or new."""
         key = digest(
             type(estimator).__name__,
@@ -72,7 +90,8 @@ class GrammarCache:
             estimator.head_rules,
             estimator.lexicon,
             estimator.random_state,
-            estimator.ranks(self.treebank).tolist(),
+            estimator.ranks(treebank).tolist(),
+            treebank.transform,
         )
         with self._lock:
             if key not in self._kept:

@@ -48,7 +48,8 @@ _INPUTS = "inputs"
 class Tuning:
     """The result of a search.
 
-    ``estimator``: the estimator with the best parameters, not fitted.
+    ``estimator``: the estimator with the best parameters, not fitted; a ``Transformed`` one if the
+    tree transform was searched.
     ``f1``: its F1 on the development sentences, in percent.
     ``rows``: all trials that were completed, the best first: their parameters and what was
     measured.
@@ -108,7 +109,8 @@ def tune(
     - ``gold``: the development trees, cleaned in the same way.
     - ``folder``: where trials are stored. A search that was interrupted goes on from there, and
       several searches in different processes can share the folder.
-    - ``search``: the values to try, by parameter, in place of the declared ones.
+    - ``search``: the values to try, by parameter, in place of the declared ones. ``binarize``,
+      ``vertical`` and ``horizontal`` of the tree transform are searched only if they are named.
     - ``fixed``: parameters that keep the values that they have in ``estimator``.
     - ``trials``: the number of trials, together with those that the folder already has.
     - ``timeout``: the number of seconds after which no more trials are begun.
@@ -132,7 +134,7 @@ def tune(
     check_positive("workers", workers)
     if not gold:
         raise InputError("there are no development trees", argument="gold")
-    space = SearchSpace.of(estimator, search, fixed=tuple(fixed))
+    space = SearchSpace.of(estimator, search, fixed=tuple(fixed), transform=treebank.transform)
     _check_optuna()
     Path(folder).mkdir(exist_ok=True)
     study = open_study(folder)

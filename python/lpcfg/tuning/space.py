@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Self
 
 from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
+from lpcfg.estimators.transformed import Transformed
 from lpcfg.parameters.constraints import Constraint, Interval, Options, Pair
 from lpcfg.parameters.parameterized import Parameter
+from lpcfg.treebank.transform import Transform
 
 if TYPE_CHECKING:
     from optuna import Trial
@@ -21,6 +23,14 @@ _LOGARITHMIC = 8
 
 #: The names of the two values of a pair.
 _PAIR = ("phrases", "tags")
+
+#: What can be searched of the tree transform; not by default, for each transform has its own
+#: decomposition and charts.
+_TRANSFORM: dict[str, Constraint] = {
+    "binarize": Options("left", "right"),
+    "vertical": Interval(int, 0),
+    "horizontal": Interval(int, 0),
+}
 
 
 @dataclass(frozen=True)
@@ -105,6 +115,8 @@ class SearchSpace:
 
     ``values``: ranges or choices by parameter, for instance ``"ridge"`` or ``"smoothing__rules"``.
     A pair such as ``"states"`` has the same values for phrases and for tags, chosen separately.
+    ``transform``: the tree transform, whose ``binarize``, ``vertical`` and ``horizontal`` may be
+    searched too.
 
     >>> from lpcfg import PivotEstimator
     >>> space = SearchSpace.of(PivotEstimator(min_count=5), {"dimensions": Range(1, 4)})
@@ -114,6 +126,7 @@ class SearchSpace:
 
     estimator: Estimator
     values: Mapping[str, Range | Choice]
+    transform: Transform
 
     @classmethod
     def of(
@@ -122,11 +135,13 @@ class SearchSpace:
         search: Mapping[str, Range | Choice] | None = None,
         *,
         fixed: tuple[str, ...] = (),
+        transform: Transform | None = None,
     ) -> Self:
         """The declared search space of an estimator.
 
-        ``search``: other values, or values of other parameters.
+        ``search``: other values, or values of other parameters and of the tree transform.
         ``fixed``: parameters that keep the value that they have.
+        ``transform``: the transform of the training trees, by default that of the estimator.
         """
         declared = dict(_declared(estimator))
         found = {
@@ -135,7 +150,7 @@ class SearchSpace:
             if each.search is not None and name not in fixed
         }
         for name, values in (search or {}).items():
-            _check(estimator, declared, name, values)
+            _check(estimator, name, values)
             found[name] = values
         if not found:
             raise InputError(
@@ -143,7 +158,7 @@ class SearchSpace:
                 "their values",
                 argument="search",
             )
-        return cls(estimator, found)
+        return cls(estimator, found, transform or estimator.default_transform)
 
     def suggest(self, trial: Trial) -> Estimator:
         """The estimator with the values that a trial of optuna takes."""
@@ -167,7 +182,11 @@ class SearchSpace:
             names = self._names(name)
             taken = tuple(values[each] for each in names)
             found[name] = taken if len(names) > 1 else taken[0]
-        return self.estimator.with_params(**found)
+        changed = {name: found.pop(name) for name in _TRANSFORM if name in found}
+        estimator = self.estimator.with_params(**found)
+        if not changed:
+            return estimator
+        return Transformed(estimator, replace(self.transform, **changed))
 
     def defaults(self) -> dict[str, Any]:
         """The values that the estimator has, by the names of trials, as far as they are tried.
@@ -177,7 +196,8 @@ class SearchSpace:
         >>> defaults["states_phrases"], defaults["states_tags"], defaults["ridge"]
         (12, 12, 0.7)
         """
-        own = self.estimator.get_params()
+        transform = {name: getattr(self.transform, name) for name in _TRANSFORM}
+        own = self.estimator.get_params() | transform
         found: dict[str, Any] = {}
         for name, values in self.values.items():
             names = self._names(name)
@@ -201,7 +221,7 @@ class SearchSpace:
 
     def _names(self, parameter: str) -> tuple[str, ...]:
         """The names of a parameter in trials: two for a pair."""
-        if isinstance(dict(_declared(self.estimator))[parameter].constraint, Pair):
+        if isinstance(_constraints(self.estimator)[parameter], Pair):
             return tuple(f"{parameter}_{part}" for part in _PAIR)
         return (parameter,)
 
@@ -214,17 +234,21 @@ def _declared(estimator: Estimator) -> Iterator[tuple[str, Parameter]]:
         yield from ((f"{name}__{part}", declared) for part, declared in each.parts.items())
 
 
-def _check(
-    estimator: Estimator, declared: Mapping[str, Parameter], name: str, values: Range | Choice
-) -> None:
+def _constraints(estimator: Estimator) -> dict[str, Constraint]:
+    """The constraints of all that can be searched: parameters, and parts of the transform."""
+    return {name: each.constraint for name, each in _declared(estimator)} | _TRANSFORM
+
+
+def _check(estimator: Estimator, name: str, values: Range | Choice) -> None:
     """Raise an InputError if a parameter does not exist, or does not allow the values."""
-    if name not in declared:
+    constraints = _constraints(estimator)
+    if name not in constraints:
         raise InputError(
             f"the estimator {estimator.name} has no parameter {name!r} to search; it has "
-            f"{', '.join(declared)}",
+            f"{', '.join(constraints)}",
             argument="search",
         )
-    constraint = declared[name].constraint
+    constraint = constraints[name]
     one = constraint.each if isinstance(constraint, Pair) else constraint
     for value in values.ends:
         if not one.allows(value):

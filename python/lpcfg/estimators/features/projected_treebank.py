@@ -6,6 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from os import PathLike
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -123,6 +124,9 @@ class ProjectingEstimator(Estimator):
     :meth:`estimate_projected` of estimators that differ only in parameters that the projections do
     not depend on.
     """
+
+    #: Whether :meth:`latent_states` draws random numbers, so that models without noise may differ.
+    draws_numbers: ClassVar[bool] = True
 
     features: str | FeatureSet = field(default="compact", metadata=FEATURES)
     kappa: float = field(

@@ -48,6 +48,7 @@ class SpectralEstimator(ProjectingEstimator):
     name = "spectral"
     description = "latent states by the spectral method: seconds of training, no local optima"
     progress_unit = "symbols"
+    draws_numbers = False
 
     states: tuple[int, int] = field(
         default=(12, 12), metadata=searched(STATES, Pair(Interval(int, 2, 16)))
