@@ -75,5 +75,4 @@ def tags_by_knowledge(
             unknown = normalized_word(word, form) not in grammar.lexicon
             words[unknown] += 1
             correct[unknown] += parameters.same_label(tag, found)
-    known, unknown = map(TagCounts, words, correct)
-    return known, unknown
+    return TagCounts(words[0], correct[0]), TagCounts(words[1], correct[1])
