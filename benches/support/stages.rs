@@ -33,7 +33,7 @@ impl Stages {
             .iter()
             .map(|&token| {
                 let mut found = Vec::new();
-                grammar.emissions().lookup(token, &mut found);
+                grammar.emissions().lookup(token, &[], &mut found);
                 found
             })
             .collect();

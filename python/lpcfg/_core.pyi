@@ -172,6 +172,7 @@ class Parser:
             npt.NDArray[np.uint32],
         ]
         | None = None,
+        tag_factors: tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]] | None = None,
     ) -> dict[str, npt.NDArray[Any]]: ...
 
 # Span filters

@@ -85,6 +85,17 @@ def test_train_with_the_options_of_the_default_estimator(run):
     assert provenance["lexicon"]["rare"] == 7
 
 
+def test_train_with_a_log_linear_model_of_unknown_words(run):
+    options = ["--estimator", "pcfg", "--unknown-words", "log-linear"]
+    code, _, _ = run("train", "gold.mrg", "-o", "new.lpcfg", *options)
+    assert code == 0
+    assert load("new.lpcfg").provenance["lexicon"]["unknown_words"] == "log-linear"
+    assert "weights of their spelling" in str(load("new.lpcfg"))
+    assert run("eval", "new.lpcfg", "gold.mrg")[0] == 0
+    message = refused(run("train", "gold.mrg", "-o", "x", "--word-classes", "tag", *options))
+    assert message.startswith("--unknown-words: a log-linear model has no use where the classes")
+
+
 def test_help_of_train_shows_the_options_of_an_estimator_with_its_defaults(capsys):
     general = printed_help(capsys, "train")
     assert "--ridge" not in general

@@ -4,7 +4,18 @@ import json
 
 import pytest
 
-from lpcfg import InputError, Parser, TreebankError, embedded_trees, evaluate, evaluate_parser
+from lpcfg import (
+    InputError,
+    Parser,
+    PCFGEstimator,
+    Tree,
+    Treebank,
+    TreebankError,
+    embedded_trees,
+    evaluate,
+    evaluate_parser,
+)
+from lpcfg.evaluation.known_words import TagCounts, tags_by_knowledge
 from support.grammars import embedded_grammar
 
 GOLD = embedded_trees(30, seed=9)
@@ -32,6 +43,31 @@ def test_more_knowledge_gives_better_tags():
     assert words < tags == 100
 
 
+@pytest.mark.parametrize("given", ["words", "tags"])
+def test_tags_of_known_and_unknown_words_add_up(given):
+    result = evaluate_parser(Parser(embedded_grammar()), GOLD, input=given)
+    known, unknown = result.known_words, result.unknown_words
+    both, total = known + unknown, result.scores.total
+    assert (both.words, both.correct) == (total.words, total.correct_tags)
+    assert 0 < unknown.words < known.words
+    assert result.to_dict()["unknown_words"]["correct"] == unknown.correct
+    if given == "words":
+        assert unknown.accuracy < known.accuracy < 100
+
+
+def test_a_word_is_known_if_the_lexicon_has_its_normal_form():
+    trees = [Tree.from_string("(S (X caf\u00e9) (Y rain) (. .))")] * 3
+    grammar = PCFGEstimator().fit(Treebank.from_trees(trees).normalized("NFC")).grammar_
+    gold = [Tree.from_string("(S (X cafe\u0301) (Y Rain) (. !))")]
+    right, wrong = gold, [Tree.from_string("(S (X cafe\u0301) (X Rain) (. !))")]
+    assert tags_by_knowledge(grammar, gold, right) == (TagCounts(1, 1), TagCounts(1, 1))
+    assert tags_by_knowledge(grammar, gold, wrong) == (TagCounts(1, 1), TagCounts(1, 0))
+    assert tags_by_knowledge(grammar, gold, [Tree("X", "caf\u00e9")]) == (
+        TagCounts(1, 0),
+        TagCounts(1, 0),
+    )
+
+
 def test_progress_sees_every_parse():
     seen = []
 
@@ -53,6 +89,7 @@ def test_figures_are_ready_for_json_and_for_people():
     text = str(result)
     assert str(result.scores) in text
     assert "sentences/s" in text
+    assert f"of unknown words {result.unknown_words.accuracy:.2f} (" in text
     assert all(f"{count} {status}" in text for status, count in result.statuses.items())
 
 

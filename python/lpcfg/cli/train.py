@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 
@@ -220,6 +221,14 @@ def _add_lexicon(group: argparse._ArgumentGroup) -> None:
         f"(default: {defaults.classes})",
     )
     group.add_argument(
+        "--unknown-words",
+        choices=("classes", "log-linear"),
+        default=defaults.unknown_words,
+        help="the tags of unknown words: as probable as those of their classes, or by a log-linear "
+        "model of prefixes, suffixes and shapes "
+        f"(default: {defaults.unknown_words})",
+    )
+    group.add_argument(
         "--rare",
         type=count,
         default=defaults.rare,
@@ -308,7 +317,9 @@ def _train(options: argparse.Namespace) -> None:
         check_target(Path(options.tagger), options.treebank)
         if Path(options.tagger).resolve() == target.resolve():
             raise InputError("grammar and tagger need a file each", path=target)
-    lexicon = LexiconOptions(classes=options.word_classes, rare=options.rare)
+    lexicon = LexiconOptions(
+        classes=options.word_classes, unknown_words=options.unknown_words, rare=options.rare
+    )
     kind = estimator_class(options.estimator)
     many = family_defaults(kind) if options.noise else {}
     estimator = build_estimator(options, lexicon=lexicon, **many)
@@ -362,5 +373,6 @@ def _train(options: argparse.Namespace) -> None:
             save(grammar, target)
         report(f"{grammar}\nsaved to {target}, {target.stat().st_size / 1e6:.1f} MB", options.quiet)
     if options.tagger:
-        Tagger(lexicon=lexicon).fit(treebank).save(options.tagger)
+        classes_alone = replace(lexicon, unknown_words="classes")
+        Tagger(lexicon=classes_alone).fit(treebank).save(options.tagger)
         report(f"its tagger saved to {options.tagger}", options.quiet)

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from lpcfg import _html
 from lpcfg.errors import InputError, TreebankError
 from lpcfg.evaluation.evalb_parameters import NEW, EvalbParameters
+from lpcfg.evaluation.known_words import TagCounts, tags_by_knowledge
 from lpcfg.evaluation.scores import Scores, evaluate
 from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.parse import Parse, tree_from_spans
@@ -44,6 +45,10 @@ class Evaluation:
     """The number of words that were parsed."""
     seconds: float
     """The wall time of parsing, without scoring."""
+    known_words: TagCounts
+    """The tags of the words that the lexicon of the parser's grammar has."""
+    unknown_words: TagCounts
+    """The tags of all other words; see :func:`lpcfg.evaluation.known_words.tags_by_knowledge`."""
 
     @property
     def statuses(self) -> dict[str, int]:
@@ -96,6 +101,8 @@ class Evaluation:
             "seconds": self.seconds,
             "sentences_per_second": self.sentences_per_second,
             "tokens_per_second": self.tokens_per_second,
+            "known_words": self.known_words.to_dict(),
+            "unknown_words": self.unknown_words.to_dict(),
         }
 
     def __repr__(self) -> str:
@@ -107,16 +114,28 @@ class Evaluation:
     def _repr_html_(self) -> str:
         """The scores, statuses and speed as notebooks show them."""
         return self.scores._repr_html_() + "".join(
-            _html.caption(line) for line in str(self).splitlines()[-2:]
+            _html.caption(line) for line in str(self).splitlines()[-3:]
         )
 
     def __str__(self) -> str:
         statuses = ", ".join(f"{count} {status}" for status, count in self.statuses.items())
         return (
             f"{self.scores}\n"
+            f"{self._tags_by_knowledge()}\n"
             f"{statuses}\n"
             f"{self.sentences_per_second:.1f} sentences/s, {self.tokens_per_second:.0f} tokens/s"
             f" ({len(self.parses)} sentences in {self.seconds:.2f} s)"
+        )
+
+    def _tags_by_knowledge(self) -> str:
+        words = self.known_words.words + self.unknown_words.words
+        known, unknown = (
+            f"{counts.accuracy:.2f}" if counts.words else "-"
+            for counts in (self.known_words, self.unknown_words)
+        )
+        return (
+            f"tags of known words {known}, of unknown words {unknown} "
+            f"({self.unknown_words.words} of {words} words)"
         )
 
 
@@ -167,10 +186,13 @@ def evaluate_parser(
         trees = tuple(map(tree_from_spans, spans, words))
     with phase("scoring"):
         scores = evaluate(gold, trees, parameters)
+        known, unknown = tags_by_knowledge(parser.grammar, gold, trees, parameters)
     return Evaluation(
         scores=scores,
         parses=parses,
         trees=trees,
         tokens=sum(map(len, words)),
         seconds=seconds,
+        known_words=known,
+        unknown_words=unknown,
     )

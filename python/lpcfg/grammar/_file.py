@@ -45,7 +45,14 @@ _FILTER_TYPES = {
 _ARRAYS = {
     "roots",
     *("binary_rules", "binary_probabilities", "unary_rules", "unary_probabilities"),
-    *("emission_offsets", "emission_symbols", "emission_probabilities", "words", "classes"),
+    *(
+        "emission_offsets",
+        "emission_symbols",
+        "emission_probabilities",
+        "words",
+        "classes",
+        "tag_model",
+    ),
     *("coarse", "weights", "latent", "crf", "neural", "span_filter"),
 }
 
@@ -130,7 +137,7 @@ def _unpack(file: ModelFile, document: Document) -> Grammar:
     )
     # The core checks all indices and probabilities as it takes them in.
     _ = grammar.core, grammar.crf_core, grammar.neural_core, grammar.cleaning
-    _ = grammar.normalization
+    _ = grammar.normalization, grammar.tag_model_columns
     if grammar.span_filter is not None:
         _ = grammar.span_filter.core
     return grammar

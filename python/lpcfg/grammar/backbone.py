@@ -95,6 +95,8 @@ def _differences(first: Grammar, other: Grammar) -> Iterator[str]:
     ]
     if lookups[0] != lookups[1]:
         yield "they have different classes of unknown words; use the same lexicon options"
+    if first.lexicon.tag_model != other.lexicon.tag_model:
+        yield "they have different models of unknown words; use the same lexicon options"
 
 
 def _rules(grammar: Grammar) -> list[tuple[Symbol, ...]]:

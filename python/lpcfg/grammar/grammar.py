@@ -179,7 +179,11 @@ class Grammar:
         return _html.table(sizes) + _html.table(rules, ("frequent rule", "probability"))
 
     def __str__(self) -> str:
-        details = "" if self.latent is None else f", {self.latent.size} latent parameters"
+        details = ""
+        if self.lexicon.tag_model is not None:
+            details += f", {self.lexicon.tag_model.weights.size} weights of their spelling"
+        if self.latent is not None:
+            details += f", {self.latent.size} latent parameters"
         if self.crf_weights is not None:
             details += f", {np.count_nonzero(self.crf_weights.weights)} feature weights"
         if self.neural_weights is not None:
@@ -281,6 +285,19 @@ class Grammar:
         {'NP': 0, 'VP': 1}
         """
         return {tag: identity for identity, tag in enumerate(self.tags)}
+
+    @cached_property
+    def tag_model_columns(self) -> list[int]:
+        r"""The position in :attr:`tags` of each tag of the lexicon's model of unknown words.
+
+        >>> Grammar.from_string("S -> 'go'").tag_model_columns
+        []
+        """
+        model = self.lexicon.tag_model
+        names = () if model is None else model.tags
+        if unknown := [name for name in names if name not in self.tag_ids]:
+            raise GrammarError(f"unknown words have the tag {unknown[0]!r}, the grammar does not")
+        return [self.tag_ids[name] for name in names]
 
     @cached_property
     def core(self) -> _core.Grammar:

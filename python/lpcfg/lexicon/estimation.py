@@ -26,10 +26,12 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from lpcfg._columns import Weights
+from lpcfg._columns import Weights, distinct_rows
 from lpcfg.errors import InputError
 from lpcfg.lexicon.lexicon import Lexicon
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.lexicon.spelling_features import SpeltWord
+from lpcfg.lexicon.tag_model import TagModel, fit_tag_model
 from lpcfg.lexicon.word_classes import UNKNOWN, WordClasses
 from lpcfg.lexicon.word_table import (
     WordTable,
@@ -167,7 +169,31 @@ def estimate_from_columns(
         symbols=joint.indices.astype(np.int32),
         probabilities=joint.data,
         lowercase_initial=chosen.lowercase_initial,
+        tag_model=(
+            _tag_model(table, prior_class, smooth_class_tags)
+            if chosen.unknown_words == "log-linear"
+            else None
+        ),
     )
+
+
+def _tag_model(
+    table: WordTable, word_class: NDArray[np.int64], class_tags: NDArray[np.float64]
+) -> TagModel:
+    """A model of the tags of unknown words, learnt from the words that are counted for classes."""
+    counted = table.counts_for_class
+    (word, initial, classes), row, _ = distinct_rows(
+        table.word[counted], table.initial[counted], word_class[counted]
+    )
+    counts = count_matrix(
+        table.count[counted], row, table.tag[table.symbol[counted]], (len(word), len(table.tags))
+    )
+    columns = zip(word.tolist(), initial.astype(bool).tolist(), strict=True)
+    words = [
+        SpeltWord(table.words[number], opens, bool(table.known_lowercase[number]))
+        for number, opens in columns
+    ]
+    return fit_tag_model(table.tags, words, counts.toarray(), classes, class_tags)
 
 
 def _class_tags(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg.errors import GrammarError, InputError
+from lpcfg.lexicon.spelling_features import SpeltWord
+from lpcfg.lexicon.tag_model import TagModel
 from lpcfg.lexicon.word_classes import UNKNOWN, TagClasses, WordClasses
 
 __all__ = ["Lexicon", "lexicon_from_entries", "opens_sentence"]
@@ -33,6 +35,8 @@ class Lexicon:
     ``probabilities``: q(a -> x | a) of each entry.
     ``lowercase_initial``: an unknown word at the beginning of a sentence is replaced by its
     lower-case form if that is known.
+    ``tag_model``: a model of the tags of unknown words, which changes the probabilities of their
+    classes; None without one.
 
     >>> lexicon = lexicon_from_entries([(0, "the", 1.0), (1, "dog", 0.5), (1, "cat", 0.5)])
     >>> lexicon
@@ -48,6 +52,7 @@ class Lexicon:
     symbols: NDArray[np.int32]
     probabilities: NDArray[np.float64]
     lowercase_initial: bool = False
+    tag_model: TagModel | None = None
     _word_ids: dict[str, int] = field(init=False, repr=False, compare=False)
     _class_ids: dict[str, int] = field(init=False, repr=False, compare=False)
 
@@ -80,6 +85,8 @@ class Lexicon:
             repeated = [name for name, uses in Counter(names).items() if uses > 1]
             if repeated:
                 raise GrammarError(f"a lexicon has {repeated[0]!r} more than once")
+        if self.tag_model is not None and len(self.tag_model.class_tags) != len(self.classes):
+            raise GrammarError("the tag model of a lexicon needs the tags of each of its classes")
         word_ids = {word: identity for identity, word in enumerate(self.words)}
         class_ids = {
             name: identity for identity, name in enumerate(self.classes, start=len(self.words))
@@ -153,6 +160,25 @@ class Lexicon:
             (self._class_ids[name] for name in fallbacks if name in self._class_ids),
             self._class_ids[UNKNOWN],
         )
+
+    def unknown_words(
+        self, words: Sequence[str], emissions: NDArray[np.int32]
+    ) -> Iterator[tuple[int, SpeltWord, int]]:
+        """The position, the spelling and the number of the class of each unknown word.
+
+        ``emissions``: the result of :meth:`encode` for the words.
+
+        >>> lexicon = lexicon_from_entries([(0, "a", 1.0)])
+        >>> words = ["a", "Blorp"]
+        >>> list(lexicon.unknown_words(words, lexicon.encode(words)))
+        [(1, SpeltWord(word='Blorp', initial=False, known_lowercase=False), 0)]
+        """
+        known = len(self.words)
+        for position in np.flatnonzero(emissions >= known).tolist():
+            word = words[position]
+            initial = all(map(opens_sentence, words[:position]))
+            spelt = SpeltWord(word, initial, word.lower() in self._word_ids)
+            yield position, spelt, int(emissions[position]) - known
 
 
 def opens_sentence(word: str) -> bool:

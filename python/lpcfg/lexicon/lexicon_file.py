@@ -11,6 +11,7 @@ from lpcfg.errors import ModelFileError
 from lpcfg.io.compact_arrays import SHORT, pack_numbers, unpack_numbers
 from lpcfg.io.model_file import ModelFile, pack_strings, unpack_strings
 from lpcfg.lexicon.lexicon import Lexicon
+from lpcfg.lexicon.tag_model import TagModel
 from lpcfg.lexicon.word_classes import word_classes_from_dict
 
 __all__ = ["LEXICON_KEYS", "pack_lexicon", "unpack_lexicon"]
@@ -18,6 +19,8 @@ __all__ = ["LEXICON_KEYS", "pack_lexicon", "unpack_lexicon"]
 #: The keys of the JSON document that belong to the lexicon.
 LEXICON_KEYS = {"word_classes": dict, "lowercase_initial": bool}
 
+#: The first part of the names of the arrays of a tag model.
+_TAG_MODEL = "tag_model"
 _SYMBOLS = "emission_symbols"
 _PROBABILITIES = "emission_probabilities"
 
@@ -36,6 +39,7 @@ def pack_lexicon(lexicon: Lexicon) -> tuple[dict[str, NDArray[Any]], dict[str, A
         **_pack_probabilities(lexicon.probabilities),
         **pack_strings("words", lexicon.words),
         **pack_strings("classes", lexicon.classes),
+        **(_pack_tag_model(lexicon.tag_model) if lexicon.tag_model is not None else {}),
     }
     document: dict[str, Any] = {
         "word_classes": lexicon.classifier.to_dict(),
@@ -65,6 +69,30 @@ def unpack_lexicon(file: ModelFile, document: dict[str, Any]) -> Lexicon:
         symbols=_symbols(file),
         probabilities=_probabilities(file),
         lowercase_initial=document["lowercase_initial"],
+        tag_model=_tag_model(file) if f"{_TAG_MODEL}.weights" in file.names() else None,
+    )
+
+
+def _pack_tag_model(model: TagModel) -> dict[str, NDArray[Any]]:
+    return {
+        **pack_strings(f"{_TAG_MODEL}.tags", model.tags),
+        **pack_strings(f"{_TAG_MODEL}.features", model.features),
+        # In half precision, low byte first.
+        f"{_TAG_MODEL}.weights": model.weights.astype("<f2").view(np.uint8),
+        f"{_TAG_MODEL}.class_tags": model.class_tags,
+    }
+
+
+def _tag_model(file: ModelFile) -> TagModel:
+    """Undo :func:`_pack_tag_model`."""
+    tags = unpack_strings(file, f"{_TAG_MODEL}.tags")
+    features = unpack_strings(file, f"{_TAG_MODEL}.features")
+    weights = file.array(f"{_TAG_MODEL}.weights", np.uint8, (len(features), 2 * len(tags)))
+    return TagModel(
+        tags=tags,
+        features=features,
+        weights=weights.view("<f2").astype(np.float32),
+        class_tags=file.array(f"{_TAG_MODEL}.class_tags", np.float32, (None, len(tags))),
     )
 
 

@@ -13,6 +13,7 @@ from lpcfg.parameters.parameterized import parameter
 __all__ = ["LEXICON", "LexiconOptions"]
 
 Classes = Literal["english", "learnt", "tag"]
+UnknownWords = Literal["classes", "log-linear"]
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,11 @@ class LexiconOptions:
     predict the tags of the treebank's rare words, for any language. ``"english"``: the signatures
     of the Berkeley parser (Peng 2021, chapter 6). ``"tag"``: the tags themselves, for sentences
     whose tags are known (Cohen et al. 2013). Default ``"learnt"``.
-    ``classes``: the kind of word classes (default ``english``).
-        ``rare``: words that occur at most this often are replaced (default 5). Default 20.
+    ``unknown_words``: how unknown words get the probabilities of their tags. ``"classes"``: from
+    their classes. ``"log-linear"``: a log-linear model of prefixes, suffixes and shapes changes
+    those of the class for each word; see :mod:`lpcfg.lexicon.tag_model`. Default ``"classes"``.
+    ``rare``: words that occur at most this often are counted for their classes, and the log-linear
+    model learns from them. Default 20.
     ``replace``: whether rare words are replaced by their classes, and so unknown to the lexicon.
     Default False: they also have entries as words.
     ``lowercase_initial``: whether unknown words at the beginning of a sentence are replaced by
@@ -46,6 +50,7 @@ class LexiconOptions:
     """
 
     classes: Classes = "learnt"
+    unknown_words: UnknownWords = "classes"
     rare: int = 20
     replace: bool = False
     lowercase_initial: bool = True
@@ -57,10 +62,17 @@ class LexiconOptions:
     class_support: int = 10
 
     def __post_init__(self) -> None:
-        if self.classes not in get_args(Classes):
-            choices = ", ".join(get_args(Classes))
+        for name, choices in (("classes", Classes), ("unknown_words", UnknownWords)):
+            if getattr(self, name) not in get_args(choices):
+                raise InputError(
+                    f"{name} must be one of {', '.join(get_args(choices))}, "
+                    f"not {getattr(self, name)!r}",
+                    argument=name,
+                )
+        if self.unknown_words == "log-linear" and self.classes == "tag":
             raise InputError(
-                f"classes must be one of {choices}, not {self.classes!r}", argument="classes"
+                "a log-linear model has no use where the classes are tags; choose other classes",
+                argument="unknown_words",
             )
         for name in ("rare", "class_limit", "class_support"):
             if getattr(self, name) < 0:

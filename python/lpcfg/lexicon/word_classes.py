@@ -6,7 +6,6 @@ a digit and a dash. It backs off to more general ones, one feature at a time, do
 
 from __future__ import annotations
 
-import unicodedata
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 import scipy
 
 from lpcfg.errors import InputError
+from lpcfg.lexicon.character_kinds import SCRIPTS, character_kinds
 
 __all__ = [
     "UNKNOWN",
@@ -303,42 +303,6 @@ class LearntClasses(WordClasses):
         return cls(frozenset(name for _, name in sorted(scores)[:limit]), longest_suffix)
 
 
-class _CharacterKinds(dict[int, str]):
-    """A table for :meth:`str.translate` from each character to a letter for its kind."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        category = unicodedata.category(character)
-        if category[0] in "LM":
-            upper = character.isupper() or character.istitle()
-            kind = "U" if upper else "l" if character.islower() else _script(character)
-        elif category[0] == "N":
-            kind = "9"
-        else:
-            kind = "-" if category == "Pd" else "."
-        self[code] = kind
-        return kind
-
-
-#: The kinds of letters without case, and their names in shapes.
-_SCRIPTS = {"a": "", "c": "-han", "h": "-hiragana", "k": "-katakana"}
-
-
-def _script(letter: str) -> str:
-    """The kind of a letter without case: the writing systems of Japanese, or any other."""
-    name = unicodedata.name(letter, "")
-    for start, kind in (
-        ("CJK", "c"),
-        ("HIRAGANA", "h"),
-        ("KATAKANA", "k"),
-        ("HALFWIDTH KATAK", "k"),
-    ):
-        if name.startswith(start):
-            return kind
-    return "a"
-
-
-_KINDS = _CharacterKinds()
 _WITHOUT_SCRIPTS = str.maketrans("chk", "aaa")
 
 
@@ -348,7 +312,7 @@ def _finest_class(
     word: str, initial: bool, known_lowercase: bool, longest_suffix: int, scripts: bool
 ) -> str:
     """The shape and longest suffix of a word, by the Unicode categories of its characters."""
-    kinds = word.translate(_KINDS)
+    kinds = character_kinds(word)
     if not scripts:
         kinds = kinds.translate(_WITHOUT_SCRIPTS)
     shape = UNKNOWN
@@ -361,8 +325,8 @@ def _finest_class(
             shape += "-title"
     elif "l" in kinds:
         shape += "-lower"
-    elif letters := sorted(set(kinds) & _SCRIPTS.keys()):
-        shape += "-letters" + "".join(_SCRIPTS[kind] for kind in letters)
+    elif letters := sorted(set(kinds) & SCRIPTS.keys()):
+        shape += "-letters" + "".join(SCRIPTS[kind] for kind in letters)
     for kind, feature in (("9", "-digit"), ("-", "-dash"), (".", "-symbol")):
         if kind in kinds:
             shape += feature

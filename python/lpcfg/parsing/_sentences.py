@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from lpcfg.errors import InputError
 from lpcfg.formats.dependencies import Dependencies, DependencyTree
 from lpcfg.grammar.grammar import Grammar
+from lpcfg.lexicon.spelling_features import SpeltWord
 from lpcfg.treebank.escaping import escape_brackets
 from lpcfg.treebank.treebank import normalized_word
 
@@ -30,6 +31,9 @@ Tags: TypeAlias = Sequence[str | None]
 
 #: The id of a tag that is not given.
 _NO_TAG = 2**32 - 1
+
+#: The row of a word without tag factors.
+_NO_FACTORS = np.iinfo(np.uint32).max
 
 #: The strength of punctuation, by which long sentences are split; also of the tags of the Penn
 #: Treebank, for sentences without words.
@@ -200,6 +204,9 @@ class SentenceColumns(NamedTuple):
     #: dependencies. The relations of a sentence without dependencies are empty.
     heads: NDArray[np.int32] | None
     relations: list[str] | None
+    #: For each token a row of the table beside it, with the factors by which the probabilities of
+    #: its tags change; the largest number for a token without any. None without a tag model.
+    tag_factors: tuple[NDArray[np.uint32], NDArray[np.float32]] | None
 
 
 def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> SentenceColumns:
@@ -241,7 +248,28 @@ def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> Sentenc
         spellings=spellings,
         heads=heads,
         relations=relations,
+        tag_factors=_tag_factors(grammar, spelt, words),
     )
+
+
+def _tag_factors(
+    grammar: Grammar, sentences: Sequence[Sequence[str]], emissions: Sequence[NDArray[np.int32]]
+) -> tuple[NDArray[np.uint32], NDArray[np.float32]] | None:
+    """What the spelling of unknown words says of their tags; a row for each distinct word."""
+    lexicon = grammar.lexicon
+    model = lexicon.tag_model
+    if model is None or grammar.neural_weights is not None or not emissions:
+        return None
+    numbers: dict[tuple[SpeltWord, int], int] = {}
+    rows = [np.full(len(ids), _NO_FACTORS, dtype=np.uint32) for ids in emissions]
+    for words, ids, row in zip(sentences, emissions, rows, strict=True):
+        for position, word, word_class in lexicon.unknown_words(words, ids):
+            row[position] = numbers.setdefault((word, word_class), len(numbers))
+    table = np.ones((len(numbers), len(grammar.tags)), dtype=np.float32)
+    if numbers:
+        spelt, classes = zip(*numbers, strict=True)
+        table[:, grammar.tag_model_columns] = model.factors(spelt, classes)
+    return np.concatenate(rows), table
 
 
 def _spelt(grammar: Grammar, words: Sequence[str]) -> Sequence[str]:

@@ -373,6 +373,7 @@ class Parser(BaseParser):
             heads=encoded.heads,
             relations=encoded.relations,
             guide=guide,
+            tag_factors=encoded.tag_factors,
         )
         if profile is not None:
             *phases, total, reused = columns["times"].tolist()

@@ -99,6 +99,10 @@ class Tagger(Parameterized):
         ('NN',)
         """
         self.validate()
+        if self.lexicon.unknown_words != "classes":
+            raise InputError(
+                "a tagger knows unknown words by their classes alone", argument="unknown_words"
+            )
         treebank = as_treebank(trees)
         self.provenance_ = {**self.provenance_params(), **treebank.provenance}
         self.cleaning_ = treebank.cleaning or Cleaning()

@@ -35,6 +35,8 @@ pub struct Emissions {
     symbols: Vec<SymbolId>,
     probabilities: Vec<f64>,
     tags: Vec<Vec<SymbolId>>,
+    /// The tag of each preterminal; not used for other symbols.
+    tag_of_symbol: Vec<u32>,
     preterminals: Vec<SymbolId>,
 }
 
@@ -74,7 +76,8 @@ impl Emissions {
             }
         }
         let symbols = symbols.into_iter().map(SymbolId).collect();
-        Ok(Self { offsets, symbols, probabilities, tags, preterminals })
+        let tag_of_symbol = tag_of_symbol.iter().map(|&tag| tag.max(0) as u32).collect();
+        Ok(Self { offsets, symbols, probabilities, tags, tag_of_symbol, preterminals })
     }
 
     pub(super) fn check(&self, symbols: usize) -> Result<(), GrammarError> {
@@ -122,22 +125,40 @@ impl Emissions {
         self.symbols[range.clone()].iter().copied().zip(self.probabilities[range].iter().copied())
     }
 
+    /// The entries of a word with a positive probability, times the factors of their tags, if any.
+    fn scaled_word<'a>(
+        &'a self,
+        word: u32,
+        tag_factors: &'a [f32],
+    ) -> impl Iterator<Item = (SymbolId, f64)> + 'a {
+        let factor = |symbol: SymbolId| {
+            let tag = self.tag_of_symbol[symbol.index()] as usize;
+            tag_factors.get(tag).map_or(1.0, |&factor| f64::from(factor))
+        };
+        let scaled = self.word(word).map(move |(symbol, value)| (symbol, value * factor(symbol)));
+        scaled.filter(|entry| entry.1 > 0.0)
+    }
+
     /// Write the preterminals of a token and their emission probabilities into `found`.
     ///
     /// If only a tag is given, each of its preterminals has probability one, the sum over all its
     /// words. If a word was never seen with its given tag, the tag is used all the same.
-    pub fn lookup(&self, token: Token, found: &mut Vec<(SymbolId, f64)>) {
+    ///
+    /// The probabilities of a word class are those of an average word. `tag_factors` are the factors
+    /// by which they change for the word at hand, one for each tag; empty if there are none.
+    pub fn lookup(&self, token: Token, tag_factors: &[f32], found: &mut Vec<(SymbolId, f64)>) {
         found.clear();
         match token {
-            Token::Word(word) => found.extend(self.word(word).filter(|entry| entry.1 > 0.0)),
+            Token::Word(word) => found.extend(self.scaled_word(word, tag_factors)),
             Token::Tag(tag) => {
                 found.extend(self.tags[tag as usize].iter().map(|&symbol| (symbol, 1.0)));
             }
             Token::Tagged { word, tag } => {
                 let tagged = &self.tags[tag as usize];
-                found.extend(self.word(word).filter(|&(symbol, probability)| {
-                    probability > 0.0 && tagged.binary_search(&symbol).is_ok()
-                }));
+                found.extend(
+                    self.scaled_word(word, tag_factors)
+                        .filter(|(symbol, _)| tagged.binary_search(symbol).is_ok()),
+                );
                 if found.is_empty() {
                     found.extend(tagged.iter().map(|&symbol| (symbol, UNSEEN_WITH_TAG)));
                 }
@@ -146,25 +167,27 @@ impl Emissions {
     }
 
     /// Look up all tokens of a sentence. If `smoothed`, every preterminal can emit every word.
+    ///
+    /// `tag_factors` is empty, or has the factors of each token.
     pub fn lookup_all(
         &self,
         sentence: &[Token],
+        tag_factors: &[&[f32]],
         smoothed: bool,
         words: &mut Vec<Vec<(SymbolId, f64)>>,
     ) {
         words.resize_with(sentence.len(), Vec::new);
-        for (&token, found) in sentence.iter().zip(words) {
+        for (position, (&token, found)) in sentence.iter().zip(words).enumerate() {
+            let factors = tag_factors.get(position).copied().unwrap_or_default();
+            self.lookup(token, factors, found);
             if smoothed {
-                self.lookup_smoothed(token, found);
-            } else {
-                self.lookup(token, found);
+                self.smooth(token, found);
             }
         }
     }
 
-    /// Like `lookup`, but every preterminal (of the given tag, if any) can emit every word.
-    fn lookup_smoothed(&self, token: Token, found: &mut Vec<(SymbolId, f64)>) {
-        self.lookup(token, found);
+    /// Let every preterminal (of the given tag, if any) emit a word.
+    fn smooth(&self, token: Token, found: &mut Vec<(SymbolId, f64)>) {
         let floor = SMOOTHING * found.iter().map(|entry| entry.1).fold(0.0, f64::max);
         let floor = if floor > 0.0 { floor } else { SMOOTHING };
         let all = match token {

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 
 use super::fill::FillOutcome;
 use super::levels::Pruning;
-use super::{Options, Parser, Workspace};
+use super::{Options, Parser, Sentence, Workspace};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::Chart;
 use crate::chart::span_set::SpanSet;
@@ -23,6 +23,8 @@ struct Key {
     /// The hash of rules, emissions and coarse classes.
     backbone: u64,
     tokens: Box<[Token]>,
+    /// The bits of the tag factors of each token; empty if there are none.
+    tag_factors: Box<[Box<[u32]>]>,
     smoothed: bool,
     /// The spans that the filter left open, if it was used.
     open: Option<SpanSet>,
@@ -112,7 +114,8 @@ impl ChartCache {
 /// The approximate number of bytes of a chart and its key.
 fn bytes_of(key: &Key, kept: &Kept) -> usize {
     let spans = key.open.as_ref().map_or(0, |_| SpanSet::bytes(key.tokens.len()));
-    kept.chart.bytes() + size_of::<Kept>() + size_of_val(&*key.tokens) + spans
+    let factors: usize = key.tag_factors.iter().map(|factors| 16 + size_of_val(&**factors)).sum();
+    kept.chart.bytes() + size_of::<Kept>() + size_of_val(&*key.tokens) + factors + spans
 }
 
 impl Parser {
@@ -126,7 +129,7 @@ impl Parser {
     /// a gold tree, or take it from the cache.
     pub(super) fn fill_sentence(
         &self,
-        (tokens, smoothed): (&[Token], bool),
+        (sentence, smoothed): (Sentence<'_>, bool),
         options: Options,
         pruning: Pruning,
         workspace: &mut Workspace,
@@ -137,12 +140,15 @@ impl Parser {
         let Some((backbone, cache)) = charts else {
             return self.fill(options, pruning, None, workspace, cancel);
         };
+        let tokens = sentence.tokens;
         let Some(budget) = self.memory_budget(tokens.len(), options.memory) else {
             return Ok(FillOutcome::TooLarge);
         };
+        let bits = |factors: &&[f32]| factors.iter().map(|factor| factor.to_bits()).collect();
         let key = Key {
             backbone: *backbone,
             tokens: tokens.into(),
+            tag_factors: sentence.tag_factors.iter().map(bits).collect(),
             smoothed,
             open: workspace.is_filtered.then(|| workspace.open.clone()),
             thresholds: [pruning.coarse, pruning.fine].map(f64::to_bits),

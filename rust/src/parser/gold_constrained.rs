@@ -108,7 +108,7 @@ impl Parser {
         let mut gold: Vec<(usize, SymbolId)> =
             nodes.iter().map(|node| (cell(node), node.symbol)).collect();
         gold.sort_unstable();
-        self.grammar().emissions().lookup_all(tokens, false, &mut workspace.words);
+        self.grammar().emissions().lookup_all(tokens, &[], false, &mut workspace.words);
         let spans = self.span_threshold(tokens, options.span_recall, options.memory);
         self.filter_spans(tokens, spans, workspace, cancel)?;
         if workspace.is_filtered {

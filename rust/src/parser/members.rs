@@ -36,7 +36,7 @@ impl Parser {
             let Some(latent) = grammar.latent_damped(workspace.damping) else { continue };
             let Workspace { member_words: words, chart, latent: pass, mixture, rules, .. } =
                 workspace;
-            grammar.emissions().lookup_all(sentence.tokens, smoothed, words);
+            grammar.emissions().lookup_all(sentence.tokens, sentence.tag_factors, smoothed, words);
             let outcome = pass.run(grammar, latent, sentence.tokens, words, chart, cancel)?;
             if outcome == LatentOutcome::NoProbability || outcome < best {
                 continue;
@@ -121,7 +121,7 @@ impl Parser {
         for &member in mixture.members() {
             let grammar = &self.grammars[member];
             let Some(latent) = grammar.latent_damped(*damping) else { continue };
-            grammar.emissions().lookup_all(sentence.tokens, smoothed, words);
+            grammar.emissions().lookup_all(sentence.tokens, sentence.tag_factors, smoothed, words);
             for (tree, weights) in trees.iter().zip(&mut weights) {
                 weights.push(latent_log_probability(grammar, latent, sentence.tokens, words, tree));
             }

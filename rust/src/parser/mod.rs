@@ -74,6 +74,9 @@ pub struct Parser {
 pub struct Sentence<'a> {
     /// The words and tags by their ids in the lexicon.
     pub tokens: &'a [Token],
+    /// For unknown words, the factors by which the emission probabilities of their classes change,
+    /// one for each tag; empty for other words. Empty if no word has such factors.
+    pub tag_factors: &'a [&'a [f32]],
     /// The attributes of the words that features read, for a parser with a CRF; otherwise empty.
     pub attributes: &'a [TokenAttributes],
     /// The strength of the punctuation that each word is, by which long sentences are split: zero
@@ -91,11 +94,13 @@ impl Sentence<'_> {
             column.split_at(position.min(column.len()))
         }
         let (tokens, other_tokens) = split(self.tokens, position);
+        let (tag_factors, other_factors) = split(self.tag_factors, position);
         let (attributes, other_attributes) = split(self.attributes, position);
         let (breaks, other_breaks) = split(self.breaks, position);
-        let left = Self { tokens, attributes, breaks, guide: &[] };
+        let left = Self { tokens, tag_factors, attributes, breaks, guide: &[] };
         let right = Self {
             tokens: other_tokens,
+            tag_factors: other_factors,
             attributes: other_attributes,
             breaks: other_breaks,
             guide: &[],
@@ -106,7 +111,7 @@ impl Sentence<'_> {
 
 impl<'a> From<&'a [Token]> for Sentence<'a> {
     fn from(tokens: &'a [Token]) -> Self {
-        Self { tokens, attributes: &[], breaks: &[], guide: &[] }
+        Self { tokens, tag_factors: &[], attributes: &[], breaks: &[], guide: &[] }
     }
 }
 
@@ -275,12 +280,13 @@ impl Parser {
             if !same_input {
                 self.filter_spans(sentence.tokens, spans, workspace, cancel)?;
                 let emissions = self.grammar().emissions();
-                emissions.lookup_all(sentence.tokens, smoothed, &mut workspace.words);
+                let Sentence { tokens, tag_factors, .. } = sentence;
+                emissions.lookup_all(tokens, tag_factors, smoothed, &mut workspace.words);
             }
             workspace.coarse_is_filled &= same_input;
             self.follow_guide(guided.then_some(sentence), workspace);
-            let tokens = (sentence.tokens, smoothed);
-            let status = match self.fill_sentence(tokens, options, pruning, workspace, cancel)? {
+            let emitted = (sentence, smoothed);
+            let status = match self.fill_sentence(emitted, options, pruning, workspace, cancel)? {
                 FillOutcome::Spanned { tightened: false } => status,
                 FillOutcome::Spanned { tightened: true } => Status::Tightened,
                 FillOutcome::NotSpanned { coarsely } => {

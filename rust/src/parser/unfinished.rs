@@ -48,9 +48,9 @@ impl Parser {
             }
         }
         let emissions = self.grammar().emissions();
-        emissions.lookup_all(sentence.tokens, false, &mut workspace.words);
+        emissions.lookup_all(sentence.tokens, sentence.tag_factors, false, &mut workspace.words);
         if workspace.words.iter().any(Vec::is_empty) {
-            emissions.lookup_all(sentence.tokens, true, &mut workspace.words);
+            emissions.lookup_all(sentence.tokens, sentence.tag_factors, true, &mut workspace.words);
         }
         let (status, width) = (Status::Timeout, QUICK_FRAGMENT_WIDTH);
         self.join_fragments(status, width, options.memory, workspace, cancel)

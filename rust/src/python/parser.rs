@@ -1,9 +1,10 @@
 //! Bindings of the parser.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
-use numpy::{IntoPyArray, PyReadonlyArray1};
+use numpy::{IntoPyArray, PyReadonlyArray1, PyReadonlyArray2};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
@@ -22,6 +23,9 @@ use crate::parser::{Analysis, ChartCache, Combine, Decoder, Options, Parser, Sen
 
 /// The tag id of a word without a given tag.
 pub(super) const NO_TAG: u32 = u32::MAX;
+
+/// The row of tag factors of a word without any.
+const NO_FACTORS: u32 = u32::MAX;
 
 /// Pruned charts that parsers with the same backbone share.
 #[pyclass(name = "ChartCache", module = "lpcfg._core", frozen)]
@@ -96,7 +100,7 @@ impl PyParser {
         offsets, words, tags, *, breaks, decoder, combine, coarse_threshold, threshold,
         member_threshold, span_recall,
         memory, max_length, timeout, candidates, marginals, times, spellings=None, heads=None,
-        relations=None, guide=None
+        relations=None, guide=None, tag_factors=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "options by name")]
     fn analyze<'py>(
@@ -122,6 +126,7 @@ impl PyParser {
         heads: Option<PyReadonlyArray1<'py, i32>>,
         relations: Option<Vec<String>>,
         guide: Option<GuideArrays<'py>>,
+        tag_factors: Option<(PyReadonlyArray1<'py, u32>, PyReadonlyArray2<'py, f32>)>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let options = Options {
             decoder: decoder_named(decoder)?,
@@ -143,6 +148,13 @@ impl PyParser {
         let breaks = elements("breaks", &breaks)?;
         let heads = heads.as_ref().map(|array| elements("heads", array)).transpose()?;
         let guide = guide.as_ref().map(GuideArrays::columns).transpose()?;
+        let tag_factors = match &tag_factors {
+            Some((rows, table)) => {
+                let columns = table.as_array().ncols();
+                Some((elements("tag_factors", rows)?, elements("tag_factors", table)?, columns))
+            }
+            None => None,
+        };
         let columns = enter(py, |cancel| {
             let tokens = self.tokens(words, tags)?;
             let mut attributes = self.attributes(spellings.as_deref(), tokens.len())?;
@@ -150,7 +162,11 @@ impl PyParser {
                 add_dependencies(&mut attributes, heads, relations)?;
             }
             check_shape("breaks", &[breaks.len()], &[tokens.len()])?;
-            let mut sentences = sentences(&tokens, &attributes, breaks, offsets)?;
+            let factors = match tag_factors {
+                Some(columns) => self.tag_factors(columns, tokens.len())?,
+                None => Vec::new(),
+            };
+            let mut sentences = sentences(&tokens, &factors, &attributes, breaks, offsets)?;
             let labels = self.parser.grammar().output().number_of_labels();
             let guide = guide.map(|columns| columns.read(&sentences, labels)).transpose()?;
             if let Some(guide) = &guide {
@@ -207,6 +223,27 @@ impl PyParser {
         }
     }
 
+    /// The factors of the tags of each token: the row of the table that it names, or none.
+    fn tag_factors<'a>(
+        &self,
+        (rows, table, tags): (&[u32], &'a [f32], usize),
+        tokens: usize,
+    ) -> Result<Vec<&'a [f32]>, ArgumentError> {
+        let expected = self.parser.grammar().emissions().number_of_tags();
+        check_shape("tag_factors", &[rows.len(), tags], &[tokens, expected])?;
+        if table.iter().any(|factor| !(0.0..f32::INFINITY).contains(factor)) {
+            let message = "a factor is negative or not a finite number";
+            return Err(ArgumentError::new("tag_factors", message));
+        }
+        let given = rows.iter().filter(|&&row| row != NO_FACTORS);
+        check_ids("tag_factors", given, table.len() / tags.max(1))?;
+        let factors = |&row: &u32| match row {
+            NO_FACTORS => &[][..],
+            row => &table[row as usize * tags..][..tags],
+        };
+        Ok(rows.iter().map(factors).collect())
+    }
+
     fn tokens(
         &self,
         words: Option<&[u32]>,
@@ -252,9 +289,15 @@ fn add_dependencies(
     Ok(())
 }
 
+/// A part of a column, which may be empty as a whole.
+fn part<'a, T>(column: &'a [T], range: &Range<usize>) -> &'a [T] {
+    if column.is_empty() { column } else { &column[range.clone()] }
+}
+
 /// Split a sequence of tokens at the offsets; no sentence may be empty.
 fn sentences<'a>(
     tokens: &'a [Token],
+    factors: &'a [&'a [f32]],
     attributes: &'a [TokenAttributes],
     breaks: &'a [u8],
     offsets: &[i64],
@@ -262,9 +305,13 @@ fn sentences<'a>(
     let offsets = offsets_in("offsets", offsets, tokens.len(), Runs::NonEmpty)?;
     let sentence = |pair: &[usize]| {
         let range = pair[0]..pair[1];
-        let attributes =
-            if attributes.is_empty() { attributes } else { &attributes[range.clone()] };
-        Sentence { tokens: &tokens[range.clone()], attributes, breaks: &breaks[range], guide: &[] }
+        Sentence {
+            tokens: &tokens[range.clone()],
+            tag_factors: part(factors, &range),
+            attributes: part(attributes, &range),
+            breaks: &breaks[range],
+            guide: &[],
+        }
     };
     Ok(offsets.windows(2).map(sentence).collect())
 }
