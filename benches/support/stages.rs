@@ -4,7 +4,7 @@ use lpcfg_core::cancel::Cancel;
 use lpcfg_core::chart::Chart;
 use lpcfg_core::chart::coarse::{CoarseChart, CoarseGrammar};
 use lpcfg_core::chart::pcfg::{Bounds, PcfgPass};
-use lpcfg_core::decode::{Best, Objective, PackedForest};
+use lpcfg_core::decode::{Best, Derivation, Objective, PackedForest};
 use lpcfg_core::grammar::{Grammar, SymbolId, Token};
 
 /// Posteriors below which classes of symbols are dropped after the coarse pass.
@@ -88,8 +88,13 @@ impl Stages {
         .expect("nobody cancels");
     }
 
-    /// Find the best tree.
-    pub fn decode<O: Objective>(&self, grammar: &Grammar, objective: &O, best: &mut Best) {
+    /// The best tree.
+    pub fn decode<O: Objective>(
+        &self,
+        grammar: &Grammar,
+        objective: &O,
+        best: &mut Best,
+    ) -> Derivation {
         let forest = PackedForest {
             grammar,
             chart: &self.chart,
@@ -97,9 +102,7 @@ impl Stages {
         };
         best.fill(forest, objective, &Cancel::new())
             .expect("nobody cancels");
-        assert!(
-            best.tree(forest, objective).is_some(),
-            "the sentence has a tree"
-        );
+        best.tree(forest, objective)
+            .expect("the sentence has a tree")
     }
 }

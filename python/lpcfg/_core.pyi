@@ -46,6 +46,7 @@ __all__ = [
     "invert_table",
     "model_file_bytes",
     "nearest_mixtures",
+    "number_pairs",
     "reranker_template_version",
     "span_filter_version",
     "span_marginals",
@@ -583,6 +584,9 @@ def hash_rows(columns: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]
 def nearest_mixtures(
     gram: npt.NDArray[np.float64], products: npt.NDArray[np.float64], threads: int
 ) -> npt.NDArray[np.float64]: ...
+def number_pairs(
+    groups: npt.NDArray[np.int64], keys: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], int]: ...
 
 # Language models
 

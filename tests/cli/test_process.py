@@ -69,7 +69,7 @@ def test_parsing_starts_without_what_only_training_needs():
     """These modules take several times as long to load as all others together."""
     code = "import sys; import lpcfg.cli.parse; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, check=True)
-    assert not {"sklearn", "scipy.optimize"} & set(done.stdout.decode().split())
+    assert not {"sklearn", "scipy.optimize", "tqdm"} & set(done.stdout.decode().split())
 
 
 def help_of(capsys, *command):

@@ -9,8 +9,6 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, TypeAlias, TypeVar
 
-from tqdm import tqdm
-
 from lpcfg.errors import InputError
 from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.options import COMBINATIONS, DECODERS, MAX_LENGTH, MEMORY, Pruning
@@ -381,6 +379,9 @@ def progress(
     """
     if quiet or not sys.stderr.isatty():
         return items
+    # Loading it takes a tenth of the time in which `lpcfg parse` starts.
+    from tqdm import tqdm
+
     shown: Iterable[T] = tqdm(items, total=total, unit=unit, leave=False)
     return shown
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from itertools import pairwise
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -206,14 +207,19 @@ def unpack_strings(file: ModelFile, name: str, count: int | None = None) -> tupl
         raise ModelFileError(
             f"strings {name!r} do not fill their {len(utf8)} bytes", path=file.path
         )
-    data = utf8.tobytes()
-    stops: list[int] = ends.tolist()
     try:
-        return tuple(
-            data[start:stop].decode() for start, stop in zip([0, *stops], stops, strict=False)
-        )
+        text = utf8.tobytes().decode()
     except UnicodeDecodeError as error:
         raise ModelFileError(f"strings {name!r} are not UTF-8 ({error})", path=file.path) from error
+    # Slices of one string take half the time of decoding one by one.
+    begins_character = (utf8 & 0xC0) != 0x80
+    if not begins_character[ends[ends < len(utf8)]].all():
+        raise ModelFileError(
+            f"strings {name!r} are not UTF-8 (one ends inside a character)", path=file.path
+        )
+    characters = np.concatenate([[0], np.cumsum(begins_character)])
+    stops: list[int] = characters[ends].tolist()
+    return tuple([text[start:stop] for start, stop in pairwise([0, *stops])])
 
 
 def _is_a(value: object, kind: type) -> bool:

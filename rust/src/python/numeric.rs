@@ -1,4 +1,4 @@
-//! Bindings of least squares over the simplex, and of hashes of rows.
+//! Bindings of least squares over the simplex, and of hashes and numbers of rows.
 
 use numpy::{
     IntoPyArray, PyArray1, PyArray2, PyArrayMethods, PyReadonlyArray1, PyReadonlyArray2,
@@ -10,7 +10,7 @@ use super::arrays::{check_shape, elements};
 use super::enter::enter;
 use super::errors::{ArgumentError, Failure};
 use super::threads::Threads;
-use crate::numeric::{simplex, stable_hash};
+use crate::numeric::{distinct, simplex, stable_hash};
 
 /// The weights of the convex combinations of anchors that are nearest to some points, a row each,
 /// given the scalar products of the anchors with each other and of the points with the anchors.
@@ -55,7 +55,22 @@ fn hash_rows<'py>(
     Ok(hashes.into_pyarray(py))
 }
 
+/// The number of each pair of a group and a key among the distinct ones, in the order in which they
+/// come first, and how many there are. The rows of a group follow one another.
+#[pyfunction]
+fn number_pairs<'py>(
+    py: Python<'py>,
+    groups: PyReadonlyArray1<'py, i64>,
+    keys: PyReadonlyArray1<'py, i64>,
+) -> PyResult<(Bound<'py, PyArray1<i64>>, usize)> {
+    let (groups, keys) = (elements("groups", &groups)?, elements("keys", &keys)?);
+    check_shape("keys", &[keys.len()], &[groups.len()])?;
+    let (numbers, count) = enter(py, |_| Ok::<_, Failure>(distinct::number_pairs(groups, keys)))?;
+    Ok((numbers.into_pyarray(py), count))
+}
+
 pub(super) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(hash_rows, module)?)?;
+    module.add_function(wrap_pyfunction!(number_pairs, module)?)?;
     module.add_function(wrap_pyfunction!(nearest_mixtures, module)?)
 }

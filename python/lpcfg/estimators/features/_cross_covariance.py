@@ -13,7 +13,7 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
-from lpcfg._columns import Weights, mean_rows
+from lpcfg._columns import Weights, offsets
 
 __all__ = ["TruncatedSVD", "decompose_cross_covariance"]
 
@@ -25,8 +25,17 @@ _MAX_DENSE = 64
 _BLOCK = 8
 
 # The iteration ends when the residual of each singular triple, |A' A v - s^2 v|, is at most this
-# fraction of s^2.
-_TOLERANCE = 1e-4
+# fraction of s^2. Values are then exact to its square. A smaller fraction costs time and changes no
+# F1: sampling errors of the vectors are far larger.
+_TOLERANCE = 1e-3
+
+# Whether the iteration has converged is tested when the basis has this number of columns for each
+# singular value that is wanted, and then again after some blocks: a test costs as much as a block.
+_FIRST_TEST = 5
+_BLOCKS_BETWEEN_TESTS = 3
+
+# A block whose smallest direction is below this fraction of the matrix is orthogonalised twice.
+_SMALL_DIRECTION = 1e-4
 
 # Singular values below this fraction of the largest are lost in a Gram matrix.
 _ROUNDING = 1e-6
@@ -75,7 +84,8 @@ def decompose_cross_covariance(
     >>> result.values.round(3), result.inside.shape
     (array([0.5]), (2, 1))
     """
-    forwards, backwards = _product(inside, outside, weights), _product(outside, inside, weights)
+    factors = (_without_constants(inside), _without_constants(outside))
+    forwards, backwards = _product(*factors, weights), _product(*factors[::-1], weights)
     if outside.shape[1] <= _MAX_DENSE:
         left, values, right = _thin_svd(forwards(np.eye(outside.shape[1])))
     elif inside.shape[1] <= _MAX_DENSE:
@@ -96,22 +106,39 @@ def decompose_cross_covariance(
     return TruncatedSVD(left * signs, values, right * signs, scale, noise)
 
 
+def _without_constants(matrix: scipy.sparse.csr_array) -> scipy.sparse.csr_array:
+    """The matrix without the entries of columns that are the same in all rows: centred, they are 0.
+
+    All nodes of a tag, for example, have all features of rules in common: that there is no rule.
+    """
+    rows, columns = matrix.shape
+    constant = np.bincount(matrix.indices, minlength=columns) == rows
+    first = np.zeros(columns)
+    first[matrix.indices[: matrix.indptr[1]]] = matrix.data[: matrix.indptr[1]]
+    constant[matrix.indices[matrix.data != first[matrix.indices]]] = False
+    if not constant.any():
+        return matrix
+    kept = ~constant[matrix.indices]
+    return scipy.sparse.csr_array(
+        (matrix.data[kept], matrix.indices[kept], offsets(kept)[matrix.indptr]), shape=matrix.shape
+    )
+
+
 def _product(
     left: scipy.sparse.csr_array, right: scipy.sparse.csr_array, weights: Weights
 ) -> Callable[[Floats], Floats]:
     """Multiplication by left' right / n, columns centred."""
-    transposed = left.T
+    total = _total_weight(left, weights)
+    left_mean, right_mean = (
+        _column_sums(side, side.data, weights) / total for side in (left, right)
+    )
+    shares = np.full(left.shape[0], 1 / total) if weights is None else weights / total
+    data = left.data * np.repeat(shares, np.diff(left.indptr))
+    transposed = scipy.sparse.csr_array((data, left.indices, left.indptr), shape=left.shape).T
 
     def multiply(directions: Floats) -> Floats:
-        # Centring one factor centres the product.
-        rows: Floats = right @ directions
-        rows -= mean_rows(rows, weights)
-        if weights is None:
-            rows /= len(rows)
-        else:
-            rows *= weights[:, None]
-            rows /= weights.sum()
-        product: Floats = transposed @ rows
+        product: Floats = transposed @ (right @ directions)
+        product -= left_mean[:, None] * (right_mean @ directions)
         return product
 
     return multiply
@@ -149,7 +176,8 @@ def _column_sums(matrix: scipy.sparse.csr_array, values: Floats, weights: Weight
     """The sums of the columns of a matrix with these values in the places of its own."""
     if weights is not None:
         values = values * np.repeat(weights, np.diff(matrix.indptr))
-    return np.asarray(np.bincount(matrix.indices, weights=values), dtype=np.float64)
+    sums = np.bincount(matrix.indices, weights=values, minlength=matrix.shape[1])
+    return np.asarray(sums, dtype=np.float64)
 
 
 def _largest_triples(
@@ -166,29 +194,45 @@ def _largest_triples(
 
     ``multiply``, ``transposed``: multiplication by A, which has ``width`` columns, and by A'.
     """
-    block, _ = np.linalg.qr(generator.standard_normal((width, _BLOCK)))
-    basis, projected = np.zeros((width, 0)), np.zeros((0, 0))
+    block, _ = np.linalg.qr(generator.standard_normal((width, min(_BLOCK, width))))
+    size = 16 * _BLOCK
+    # Stored column by column, so that the part in use is contiguous.
+    basis = np.empty((width, size), order="F")
+    # The lower half of V' A' A V, where V is the basis.
+    projected = np.zeros((size, size))
+    used, next_test, norm = 0, _FIRST_TEST * rank, 0.0
     while True:
-        basis = np.hstack([basis, block])
+        before, used = used, used + block.shape[1]
+        if used > size:
+            basis = np.asfortranarray(np.hstack([basis, np.empty_like(basis)]))
+            projected = np.pad(projected, (0, size))
+            size *= 2
+        basis[:, before:used] = block
+        known = basis[:, :used]
         following = transposed(multiply(block))
-        columns = basis.T @ following
-        following -= basis @ columns
-        # The columns of V' A' A V that the new block adds, and by symmetry its rows.
-        above = columns[: len(projected)]
-        projected = np.block([[projected, above], [above.T, columns[len(projected) :]]])
-        squares, vectors = np.linalg.eigh(projected)
-        squares, vectors = squares[::-1][:rank], vectors[:, ::-1][:, :rank]
-        following -= basis @ (basis.T @ following)
-        following, triangle = np.linalg.qr(following)
-        residuals = np.linalg.norm(triangle @ vectors[-block.shape[1] :], axis=0)
-        kept = _significant(squares)
-        enough = len(squares) == rank and (residuals <= _TOLERANCE * squares)[kept].all()
+        columns = known.T @ following
+        projected[before:used, :used] = columns.T
+        norm = max(norm, np.abs(columns).max())
+        following, triangle = np.linalg.qr(following - known @ columns)
+        if np.abs(triangle.diagonal()).min() < _SMALL_DIRECTION * norm:
+            # What is left of a small direction may be rounding errors along earlier blocks.
+            following = following @ triangle
+            following, triangle = np.linalg.qr(following - known @ (known.T @ following))
         rotation, sizes, _ = np.linalg.svd(triangle)
-        block = following @ rotation[:, sizes > _ROUNDING**2 * squares.max()]
-        if enough or not block.shape[1]:
-            chosen = basis @ vectors[:, kept]
-            left, values, small = _thin_svd(multiply(chosen))
-            return left, values, chosen @ small
+        new = min(np.count_nonzero(sizes > _ROUNDING**2 * norm), width - used)
+        if used >= next_test or not new:
+            next_test = used + _BLOCKS_BETWEEN_TESTS * _BLOCK
+            # It reads the lower half alone.
+            squares, vectors = np.linalg.eigh(projected[:used, :used])
+            squares, vectors = squares[::-1][:rank], vectors[:, ::-1][:, :rank]
+            significant = _significant(squares)
+            residuals = np.linalg.norm(triangle @ vectors[before:], axis=0)
+            enough = len(squares) == rank and (residuals <= _TOLERANCE * squares)[significant].all()
+            if enough or not new:
+                chosen = known @ vectors[:, significant]
+                left, values, small = _thin_svd(multiply(chosen))
+                return left, values, chosen @ small
+        block = following @ rotation[:, :new]
 
 
 def _thin_svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:

@@ -10,8 +10,9 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from lpcfg import _core
 from lpcfg._columns import Weights, sum_weights
-from lpcfg.estimators.features._tree_nodes import Column, TreeNodes, hash_rows
+from lpcfg.estimators.features._tree_nodes import Column, TreeNodes
 from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.lexicon.word_clusters import WordClusters
 from lpcfg.treebank.head_rules import HeadRules
@@ -35,8 +36,8 @@ class FeatureMatrix:
     >>> symbol = np.array([0, 1, 0])
     >>> matrix = FeatureMatrix.build(symbol, [np.array([7, 7, -1])], kappa=0)
     >>> matrix.block(0).toarray().round(3)
-    array([[0.   , 1.414],
-           [1.414, 0.   ]])
+    array([[1.414, 0.   ],
+           [0.   , 1.414]])
     """
 
     values: NDArray[np.float64]  # nodes sorted by symbol x groups
@@ -124,11 +125,9 @@ class FeatureMatrix:
 
 
 def _encode(symbol: Column, key: Column, weights: Weights) -> tuple[Column, NDArray[np.float64]]:
-    """Number the distinct pairs of symbol and key, and count them."""
-    # `hash_rows` takes negative numbers for missing, but keys may be negative.
-    pairs = hash_rows(symbol, key - np.int64(_INFREQUENT))
-    _, column = np.unique(pairs, return_inverse=True)
-    return column, sum_weights(column, weights)
+    """Number the distinct pairs of symbol and key, and count them; symbols are sorted."""
+    column, size = _core.number_pairs(symbol, key)
+    return column, sum_weights(column, weights, size)
 
 
 class NodeFeatures(NamedTuple):
