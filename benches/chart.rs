@@ -10,8 +10,7 @@ use lpcfg_core::chart::coarse::CoarseGrammar;
 use lpcfg_core::chart::marginals::LabelMarginals;
 use lpcfg_core::chart::pcfg::PcfgPass;
 use lpcfg_core::decode::{Best, ExpectedGain, Viterbi};
-use lpcfg_core::grammar::Token;
-use lpcfg_core::parser::{Combine, Decoder, Options, Parser, Status, Workspace};
+use lpcfg_core::parser::{Decoder, Parser, Workspace};
 
 #[path = "support/counted_grammar.rs"]
 mod counted_grammar;
@@ -19,53 +18,16 @@ mod counted_grammar;
 mod pipeline;
 #[path = "support/random_trees.rs"]
 mod random_trees;
+#[path = "support/sentences.rs"]
+mod sentences;
 #[path = "support/stages.rs"]
 mod stages;
 
 use counted_grammar::Counted;
-use stages::{COARSE_THRESHOLD, Stages, THRESHOLD};
+use sentences::{options, sentences};
+use stages::{Stages, THRESHOLD};
 
 const LENGTHS: [usize; 4] = [10, 20, 40, 80];
-const SENTENCES: usize = 4;
-
-fn options(decoder: Decoder) -> Options {
-    Options {
-        decoder,
-        combine: Combine::Posteriors,
-        coarse_threshold: COARSE_THRESHOLD,
-        span_recall: 1.0,
-        member_threshold: 0.0,
-        threshold: THRESHOLD,
-        memory: usize::MAX,
-        candidates: 1,
-        max_length: usize::MAX,
-        timeout: None,
-        marginals: false,
-        times: false,
-    }
-}
-
-/// Sentences that parse without a fallback, which would run the passes more than once.
-fn sentences(counted: &Counted, parser: &Parser, length: usize) -> Vec<Vec<Token>> {
-    let mut workspace = Workspace::default();
-    let mut kept = counted.sentences(length, 2 * SENTENCES);
-    kept.retain(|sentence| {
-        let analysis = parser.analyze(
-            sentence.as_slice().into(),
-            options(Decoder::MaxF1),
-            &mut workspace,
-            &Cancel::new(),
-        );
-        analysis.expect("nobody cancels").status == Status::Parsed
-    });
-    kept.truncate(SENTENCES);
-    assert!(
-        !kept.is_empty(),
-        "no sentence of length {length} parses without a fallback"
-    );
-    kept
-}
-
 fn charts(criterion: &mut Criterion) {
     let counted = Counted::new();
     let grammar = &counted.grammar;

@@ -13,6 +13,7 @@ use lpcfg_core::crf::{
 };
 use lpcfg_core::decode::{Best, Viterbi};
 use lpcfg_core::grammar::{Grammar, Token};
+use lpcfg_core::parser::Parser;
 
 #[path = "support/counted_grammar.rs"]
 mod counted_grammar;
@@ -20,14 +21,16 @@ mod counted_grammar;
 mod pipeline;
 #[path = "support/random_trees.rs"]
 mod random_trees;
+#[path = "support/sentences.rs"]
+mod sentences;
 #[path = "support/stages.rs"]
 mod stages;
 
 use counted_grammar::Counted;
+use sentences::sentences;
 use stages::Stages;
 
 const LENGTHS: [usize; 3] = [10, 20, 40];
-const SENTENCES: usize = 4;
 
 /// The default number of weights is 2 to this power.
 const BITS: u32 = 22;
@@ -115,11 +118,11 @@ fn passes(criterion: &mut Criterion) {
     let grammar = &counted.grammar;
     let projection = grammar.projection().expect("the grammar has one");
     let coarse = CoarseGrammar::new(projection).expect("the grammar is sound");
+    let parser = Parser::new(grammar.clone()).expect("the grammar is sound");
     let trees = model(grammar, Loss::Crf);
     let spans = model(grammar, Loss::Independent);
     for length in LENGTHS {
-        let examples: Vec<Example> = counted
-            .sentences(length, SENTENCES)
+        let examples: Vec<Example> = sentences(&counted, &parser, length)
             .iter()
             .map(|sentence| Example::new(grammar, &coarse, &trees, sentence))
             .collect();
