@@ -71,25 +71,38 @@ def test_better_settings_are_chosen(few_trees, monkeypatch):
         def f1(self):
             return sum(self.values) / len(self.values)
 
+    gain = 1.0
+
     def trial(search, settings, fold):
         run.append((settings, fold))
-        value = f1[settings.vertical, settings.horizontal]
-        search.counts[settings, fold] = Counts(value + (settings.class_limit == 1000))
+        value = f1[settings.vertical, settings.horizontal] + (settings.class_limit == 1000)
+        value += gain * (settings.unknown_words == "log-linear")
+        search.counts[settings, fold] = Counts(value)
 
     monkeypatch.setattr(treebank_defaults._Search, "_run", trial)
     chosen = choose_defaults(noun_phrases(True))
-    assert chosen == TreebankDefaults(0, 0, 1000, 10)
+    assert chosen == TreebankDefaults(0, 0, 1000, 10, "log-linear")
+    assert str(chosen).endswith("up to 1000 word classes, log-linear unknown words")
     # Hopeless settings are tried once, and no trial is run twice.
     assert [fold for settings, fold in run if settings[:2] == (0, 1)] == [0]
     assert len(set(run)) == len(run)
+    gain = 0.1  # this may be chance
+    assert choose_defaults(noun_phrases(True)) == TreebankDefaults(0, 0, 1000, 10)
+    # What the lexicon has is the first choice, and tags as classes need no model.
+    given = LexiconOptions(unknown_words="log-linear")
+    assert choose_defaults(noun_phrases(True), lexicon=given).unknown_words == "log-linear"
+    gain = 1.0
+    tags = LexiconOptions(classes="tag")
+    assert choose_defaults(noun_phrases(True), lexicon=tags).unknown_words == "classes"
 
 
 def test_settings_limit_markovisation():
-    settings = TreebankDefaults(vertical=1, horizontal=0, class_limit=7, class_support=2)
+    settings = TreebankDefaults(1, 0, class_limit=7, class_support=2, unknown_words="log-linear")
     assert settings.transform(Transform(vertical=0, binarize="left")) == Transform(
         vertical=0, horizontal=0, binarize="left"
     )
     assert settings.transform(Transform(horizontal=None)).horizontal == 0
     lexicon = settings.lexicon(LexiconOptions(rare=3))
     assert (lexicon.rare, lexicon.class_limit, lexicon.class_support) == (3, 7, 2)
+    assert lexicon.unknown_words == "log-linear"
     assert TreebankDefaults.from_dict(settings._asdict()) == settings

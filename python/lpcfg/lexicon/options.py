@@ -10,7 +10,7 @@ from lpcfg.errors import InputError
 from lpcfg.parameters.constraints import Instance
 from lpcfg.parameters.parameterized import parameter
 
-__all__ = ["LEXICON", "LexiconOptions"]
+__all__ = ["LEXICON", "LexiconOptions", "UnknownWords"]
 
 Classes = Literal["english", "learnt", "tag"]
 UnknownWords = Literal["classes", "log-linear"]

@@ -13,7 +13,7 @@ from lpcfg.errors import InputError
 from lpcfg.estimators.spectral import SpectralEstimator
 from lpcfg.evaluation.counts import BracketCounts
 from lpcfg.evaluation.parser_scores import evaluate_parser
-from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.lexicon.options import LexiconOptions, UnknownWords
 from lpcfg.parsing.parser import Parser
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.tree import Tree
@@ -42,16 +42,19 @@ class TreebankDefaults(NamedTuple):
 
     ``vertical``, ``horizontal``: the orders of Markovisation; see :class:`~lpcfg.Transform`.
     ``class_limit``, ``class_support``: the number of classes of unknown words, and of words in a
-    class; see :class:`~lpcfg.lexicon.options.LexiconOptions`.
+    class; ``unknown_words``: how unknown words get the probabilities of their tags; see
+    :class:`~lpcfg.lexicon.options.LexiconOptions`.
 
     >>> TreebankDefaults()
-    TreebankDefaults(vertical=1, horizontal=1, class_limit=200, class_support=10)
+    TreebankDefaults(vertical=1, horizontal=1, class_limit=200, class_support=10,
+                     unknown_words='classes')
     """
 
     vertical: int = 1
     horizontal: int = 1
     class_limit: int = 200
     class_support: int = 10
+    unknown_words: UnknownWords = "classes"
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -81,12 +84,18 @@ class TreebankDefaults(NamedTuple):
         >>> TreebankDefaults(class_limit=50).lexicon(LexiconOptions()).class_limit
         50
         """
-        return replace(options, class_limit=self.class_limit, class_support=self.class_support)
+        return replace(
+            options,
+            class_limit=self.class_limit,
+            class_support=self.class_support,
+            unknown_words=self.unknown_words,
+        )
 
     def __str__(self) -> str:
+        model = "" if self.unknown_words == "classes" else f", {self.unknown_words} unknown words"
         return (
             f"vertical {self.vertical}, horizontal {self.horizontal}, "
-            f"up to {self.class_limit} word classes"
+            f"up to {self.class_limit} word classes{model}"
         )
 
 
@@ -121,6 +130,8 @@ def choose_defaults(
 ) -> TreebankDefaults:
     """Choose Markovisation, then word classes, by the F1 of spectral grammars on held-out trees.
 
+    At last the log-linear model of unknown words is tried with the best of them.
+
     Spectral grammars are trained in seconds, and other estimators prefer much the same settings.
     Each setting is trained on the trees outside a tenth (500 trees at most) and scored on those;
     the better ones are also scored on a second tenth. The defaults stay unless others are better by
@@ -128,24 +139,30 @@ def choose_defaults(
     the time is up.
 
     ``seconds``: the CPU seconds after which no other trial is begun; 0 gives the defaults.
-    ``lexicon``: the other options of the lexicon.
+    ``lexicon``: the other options of the lexicon; its ``unknown_words`` are tried first.
     ``report``: is called with each trial.
 
     >>> from lpcfg import embedded_trees
     >>> choose_defaults(Treebank.from_trees(embedded_trees(30)))  # too few trees
-    TreebankDefaults(vertical=1, horizontal=1, class_limit=200, class_support=10)
+    TreebankDefaults(vertical=1, horizontal=1, class_limit=200, class_support=10,
+                     unknown_words='classes')
     """
+    lexicon = lexicon or LexiconOptions()
     if not 0 <= seconds < np.inf:
         raise InputError(f"must be a finite number from 0, not {seconds}", argument="seconds")
-    defaults = TreebankDefaults()
+    defaults = TreebankDefaults(unknown_words=lexicon.unknown_words)
     if seconds == 0 or len(treebank) < MIN_TREES:
         return defaults
-    search = _Search(treebank, seconds, lexicon or LexiconOptions(), n_jobs, report)
+    search = _Search(treebank, seconds, lexicon, n_jobs, report)
     best = search.best([defaults._replace(vertical=v, horizontal=h) for v, h in _MARKOVISATION])
     classes = [
         best._replace(class_limit=limit, class_support=support) for limit, support in _WORD_CLASSES
     ]
-    return search.best([best, *classes])
+    best = search.best([best, *classes])
+    # Where tags are the classes, a model of tags has no use.
+    if lexicon.classes == "tag" or best.unknown_words == "log-linear":
+        return best
+    return search.best([best, best._replace(unknown_words="log-linear")])
 
 
 class _Search:
