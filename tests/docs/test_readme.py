@@ -33,6 +33,7 @@ def folder(tmp_path_factory):
     trees = [f"{tree}\n" for tree in embedded_trees(150)]
     (folder / "train.mrg").write_text("".join(trees[:120]), "utf-8")
     (folder / "dev.mrg").write_text("".join(trees[120:]), "utf-8")
+    (folder / "held_out.mrg").write_text("".join(trees[120:]), "utf-8")
     (folder / "theirs.mrg").write_text("".join(trees[120:]), "utf-8")
     save(PCFGEstimator().fit(folder / "train.mrg").grammar_, folder / "first.lpcfg")
     (folder / "sentences.txt").write_text("The dog saw him .\n", "utf-8")
