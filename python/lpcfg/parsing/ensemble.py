@@ -241,6 +241,9 @@ class Ensemble(BaseParser):
 
         It does not depend on the weights; :meth:`trees` combines it.
 
+        - ``words``: the sentences.
+        - ``batch_size``: the number of sentences of a batch.
+
         >>> grammar = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
         >>> batches = Ensemble([grammar, Parser(grammar)]).member_columns([["it", "rained"]])
         >>> [len(members) for members in batches]
