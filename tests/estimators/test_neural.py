@@ -228,8 +228,8 @@ def test_roots_of_labels(text, root, chains):
     [(4, 100), (2048, 50), (10_240, 10), (64_000, 10), (128_000, 5), (200_000, 3), (10**7, 3)],
 )
 def test_small_treebanks_are_read_more_often(trees, epochs):
-    assert small(epochs=None, batch_size=16)._number_of_epochs(trees) == epochs
-    assert small(epochs=3)._number_of_epochs(trees) == 3
+    assert small(epochs=None, batch_size=16).epochs_for(trees) == epochs
+    assert small(epochs=3).epochs_for(trees) == 3
 
 
 def test_unary_rules_are_refused():
