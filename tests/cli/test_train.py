@@ -339,6 +339,17 @@ def test_the_fast_preset_writes_one_file(run, files):
     assert load("fast.lpcfg").provenance["estimator"] == "spectral"
 
 
+def test_the_fast_preset_has_the_side_and_the_states_that_are_chosen(run, files, monkeypatch):
+    chosen = TreebankDefaults(binarize="left", states=3, ridge=0.5)
+    monkeypatch.setattr(presets, "choose_defaults", lambda *_, **__: chosen)
+    code, _, said = run("train", "gold.mrg", "-o", "fast.lpcfg", "--preset", "fast")
+    assert code == 0
+    assert "binarised to the left, states 3, ridge 0.5" in said
+    grammar = load("fast.lpcfg")
+    assert grammar.transform.binarize == "left"
+    assert (grammar.provenance["states"], grammar.provenance["ridge"]) == ([3, 3], 0.5)
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

@@ -13,6 +13,7 @@ from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.presets import PRESETS
 from lpcfg.estimators.registry import estimator_class
+from lpcfg.estimators.spectral import SpectralEstimator
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import load, save
 from lpcfg.io.model_file import is_model_file
@@ -49,9 +50,9 @@ def add_preset(parser: argparse.ArgumentParser) -> None:
         "--search",
         type=float,
         metavar="SECONDS",
-        help="with --preset, the CPU seconds in which Markovisation and the number of word classes "
-        "are chosen for this treebank by cross-validation; 0 keeps the defaults "
-        f"(default: {_SEARCH:g})",
+        help="with --preset, the CPU seconds in which Markovisation, word classes and the states "
+        "of spectral grammars are chosen for this treebank by cross-validation; 0 keeps the "
+        f"defaults (default: {_SEARCH:g})",
     )
 
 
@@ -97,12 +98,16 @@ def train_preset(
         paths = [target]
     settings = _stored_settings(paths) if several else None
     if settings is None:
-        settings = _searched_settings(trees, options, lexicon)
+        binarize = any(member.binarize is None for member in preset.members)
+        settings = _searched_settings(trees, options, lexicon, binarize=binarize)
     for path, member in zip(paths, preset.members, strict=True):
-        treebank = trees.transformed(settings.transform(member.transform))
+        transform = settings.transform(member.transform(best=settings.binarize))
+        treebank = trees.transformed(transform)
+        chosen = settings.spectral() if member.estimator == SpectralEstimator.name else {}
         estimator = member.make(
             options.seed,
             lexicon=settings.lexicon(lexicon),
+            **chosen,
             **run_parameters(
                 estimator_class(member.estimator),
                 seed=options.seed,
@@ -122,7 +127,7 @@ def train_preset(
 
 
 def _searched_settings(
-    trees: Treebank, options: argparse.Namespace, lexicon: LexiconOptions
+    trees: Treebank, options: argparse.Namespace, lexicon: LexiconOptions, *, binarize: bool
 ) -> TreebankDefaults:
     """The settings that a search chooses, with a report of its trials."""
     seconds = _SEARCH if options.search is None else options.search
@@ -135,6 +140,7 @@ def _searched_settings(
         trees,
         seconds=seconds,
         lexicon=lexicon,
+        binarize=binarize,
         n_jobs=options.jobs,
         report=lambda trial: report(f"  {trial}", options.quiet),
     )

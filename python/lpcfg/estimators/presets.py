@@ -18,25 +18,28 @@ __all__ = ["PRESETS", "Preset", "PresetMember"]
 class PresetMember(NamedTuple):
     """One model of a preset.
 
-    >>> PresetMember("crf", "left").transform.binarize
-    'left'
+    >>> PresetMember("crf", "left").file_name(2)
+    '2-crf-left.lpcfg'
     """
 
     estimator: str
     """The name of the estimator in the registry."""
-    binarize: Direction
-    """The side on which trees are binarised; members that differ in it make different errors."""
+    binarize: Direction | None
+    """The side on which trees are binarised; members that differ in it make different errors. None
+    is the side that is best for the treebank."""
     seed: int = 0
     """This is added to the seed of random numbers: another seed gives other latent states."""
 
-    @property
-    def transform(self) -> Transform:
-        """The transform of training trees: that of the estimator, binarised on this side.
+    def transform(self, best: Direction) -> Transform:
+        """The transform of training trees: that of the estimator, binarised on the side.
 
-        >>> PresetMember("split-merge", "right").transform.binarize
-        'right'
+        ``best``: the side that is best for the treebank.
+
+        >>> PresetMember("crf", "left").transform(best="right").binarize
+        'left'
         """
-        return replace(estimator_class(self.estimator).default_transform, binarize=self.binarize)
+        default = estimator_class(self.estimator).default_transform
+        return replace(default, binarize=self.binarize or best)
 
     def file_name(self, number: int) -> str:
         """The name of the file of the model with this number.
@@ -44,7 +47,8 @@ class PresetMember(NamedTuple):
         >>> PresetMember("crf", "left").file_name(3)
         '3-crf-left.lpcfg'
         """
-        return f"{number}-{self.estimator}-{self.binarize}.lpcfg"
+        parts = [str(number), self.estimator, *([self.binarize] if self.binarize else [])]
+        return f"{'-'.join(parts)}.lpcfg"
 
     def make(self, seed: int = 0, **parameters: object) -> Estimator:
         """The estimator, with those of the parameters that it has.
@@ -91,7 +95,7 @@ _SECONDS = {"spectral": 0.02, "split-merge": 0.055, "crf": 0.09, "neural": 0.12}
 PRESETS: Mapping[str, Preset] = MappingProxyType(
     {
         "fast": Preset(
-            "one spectral grammar: seconds of training", (PresetMember("spectral", "right"),)
+            "one spectral grammar: seconds of training", (PresetMember("spectral", None),)
         ),
         "accurate": Preset(
             "an ensemble of a neural network, a conditional random field and a spectral grammar",

@@ -10,9 +10,8 @@ from os import PathLike
 from typing import NamedTuple, Self
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.cluster import hierarchy
-from scipy.spatial import distance
 
 from lpcfg._k_means import improve_centres, nearest_centres
 from lpcfg._options import check_positive
@@ -269,6 +268,9 @@ def _nested_clusters(
     labels = nearest_centres(vectors, centres)
     if fine == 1:
         return np.zeros((len(vectors), len(numbers)), dtype=np.uint16)
+    # SciPy loads these modules when they are used. Most trainings do not, and loading takes longer
+    # than reading a treebank.
+    hierarchy, distance = scipy.cluster.hierarchy, scipy.spatial.distance
     tree = hierarchy.linkage(distance.pdist(centres.astype(np.float64)), "ward")
     levels = [hierarchy.fcluster(tree, number, "maxclust")[labels] - 1 for number in coarse]
     return np.stack([*levels, labels], axis=1).astype(np.uint16)

@@ -1,4 +1,4 @@
-"""Defaults that follow the treebank: Markovisation and word classes by cross-validation."""
+"""Defaults that follow the treebank: transforms, words and states by cross-validation."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from lpcfg.errors import InputError
-from lpcfg.estimators.spectral import SpectralEstimator
+from lpcfg.estimators.spectral import SpectralDecomposition, SpectralEstimator
 from lpcfg.evaluation.counts import BracketCounts
 from lpcfg.evaluation.parser_scores import evaluate_parser
 from lpcfg.lexicon.options import LexiconOptions, UnknownWords
 from lpcfg.parsing.parser import Parser
-from lpcfg.treebank.transform import Transform
+from lpcfg.treebank.transform import Direction, Transform
 from lpcfg.treebank.tree import Tree
 from lpcfg.treebank.treebank import Treebank
 
@@ -38,16 +38,21 @@ _MARGIN = 0.15
 
 
 class TreebankDefaults(NamedTuple):
-    """Settings that depend on the treebank: how fine symbols and word classes should be.
+    """Settings that depend on the treebank: how fine symbols, word classes and states should be.
 
     ``vertical``, ``horizontal``: the orders of Markovisation; see :class:`~lpcfg.Transform`.
     ``class_limit``, ``class_support``: the number of classes of unknown words, and of words in a
     class; ``unknown_words``: how unknown words get the probabilities of their tags; see
     :class:`~lpcfg.lexicon.options.LexiconOptions`.
+    ``states``, ``smoothing``, ``ridge``: of spectral grammars; see
+    :class:`~lpcfg.SpectralEstimator`.
+    ``binarize``: the side to which the trees of a single spectral grammar branch. Members of an
+    ensemble have their own sides, so that they make different errors.
 
     >>> TreebankDefaults()
     TreebankDefaults(vertical=1, horizontal=1, class_limit=200, class_support=10,
-                     unknown_words='classes')
+                     unknown_words='classes', states=12, smoothing=5.0, ridge=0.7,
+                     binarize='right')
     """
 
     vertical: int = 1
@@ -55,6 +60,10 @@ class TreebankDefaults(NamedTuple):
     class_limit: int = 200
     class_support: int = 10
     unknown_words: UnknownWords = "classes"
+    states: int = 12
+    smoothing: float = 5.0
+    ridge: float = 0.7
+    binarize: Direction = "right"
 
     @classmethod
     def from_dict(cls, values: Mapping[str, Any]) -> Self:
@@ -91,12 +100,41 @@ class TreebankDefaults(NamedTuple):
             unknown_words=self.unknown_words,
         )
 
+    def spectral(self) -> dict[str, Any]:
+        """The parameters of a spectral estimator with these settings.
+
+        >>> TreebankDefaults(states=16).spectral()
+        {'states': (16, 16), 'smoothing': 5.0, 'ridge': 0.7}
+        """
+        return {
+            "states": (self.states, self.states),
+            "smoothing": self.smoothing,
+            "ridge": self.ridge,
+        }
+
     def __str__(self) -> str:
-        model = "" if self.unknown_words == "classes" else f", {self.unknown_words} unknown words"
-        return (
-            f"vertical {self.vertical}, horizontal {self.horizontal}, "
-            f"up to {self.class_limit} word classes{model}"
-        )
+        """Markovisation and word classes, and what is not as by default."""
+        parts = [
+            f"vertical {self.vertical}, horizontal {self.horizontal}",
+            f"up to {self.class_limit} word classes",
+        ]
+        if self.unknown_words != _USUAL.unknown_words:
+            parts.append(f"{self.unknown_words} unknown words")
+        if self.binarize != _USUAL.binarize:
+            parts.append(f"binarised to the {self.binarize}")
+        parts += [
+            f"{name} {getattr(self, name):g}"
+            for name in _AFTERWARDS
+            if getattr(self, name) != getattr(_USUAL, name)
+        ]
+        return ", ".join(parts)
+
+
+#: The settings of the estimators themselves.
+_USUAL = TreebankDefaults()
+
+#: Settings that are used after the decomposition of a treebank.
+_AFTERWARDS = ("states", "smoothing", "ridge")
 
 
 @dataclass(frozen=True)
@@ -119,33 +157,46 @@ _MARKOVISATION = ((1, 1), (0, 0), (1, 0), (0, 1))
 
 _WORD_CLASSES = ((3000, 5), (1000, 10))
 
+_STATES = (16, 24, 8)
+
+_SHRINKAGE: tuple[dict[str, Any], ...] = (
+    {"ridge": 0.5},
+    {"ridge": 1.0},
+    {"smoothing": 2.0},
+    {"smoothing": 10.0},
+)
+
 
 def choose_defaults(
     treebank: Treebank,
     *,
     seconds: float = 120.0,
     lexicon: LexiconOptions | None = None,
+    binarize: bool = False,
     n_jobs: int = -1,
     report: Callable[[DefaultsTrial], object] = lambda trial: None,
 ) -> TreebankDefaults:
-    """Choose Markovisation, then word classes, by the F1 of spectral grammars on held-out trees.
+    """Choose settings for a treebank, one after the other, by F1 on held-out trees.
 
-    At last the log-linear model of unknown words is tried with the best of them.
+    These are Markovisation, word classes, the model of unknown words, the side of binarisation if
+    it is asked for, and the states, the ridge and the smoothing of spectral grammars.
 
-    Spectral grammars are trained in seconds, and other estimators prefer much the same settings.
-    Each setting is trained on the trees outside a tenth (500 trees at most) and scored on those;
-    the better ones are also scored on a second tenth. The defaults stay unless others are better by
-    more than chance. Trees are never drawn at random, so the result is always the same, unless
-    the time is up.
+    Spectral grammars are trained in seconds, and other estimators prefer much the same transforms
+    and words. Each setting is trained on the trees outside a tenth (500 trees at most) and scored
+    on those; the better ones are also scored on a second tenth. The defaults stay unless others are
+    better by more than chance. Trees are never drawn at random, so the result is always the same,
+    unless the time is up.
 
     ``seconds``: the CPU seconds after which no other trial is begun; 0 gives the defaults.
     ``lexicon``: the other options of the lexicon; its ``unknown_words`` are tried first.
+    ``binarize``: whether to choose the side of binarisation.
     ``report``: is called with each trial.
 
     >>> from lpcfg import embedded_trees
     >>> choose_defaults(Treebank.from_trees(embedded_trees(30)))  # too few trees
     TreebankDefaults(vertical=1, horizontal=1, class_limit=200, class_support=10,
-                     unknown_words='classes')
+                     unknown_words='classes', states=12, smoothing=5.0, ridge=0.7,
+                     binarize='right')
     """
     lexicon = lexicon or LexiconOptions()
     if not 0 <= seconds < np.inf:
@@ -160,9 +211,12 @@ def choose_defaults(
     ]
     best = search.best([best, *classes])
     # Where tags are the classes, a model of tags has no use.
-    if lexicon.classes == "tag" or best.unknown_words == "log-linear":
-        return best
-    return search.best([best, best._replace(unknown_words="log-linear")])
+    if lexicon.classes != "tag" and best.unknown_words == "classes":
+        best = search.best([best, best._replace(unknown_words="log-linear")])
+    if binarize:
+        best = search.best([best, best._replace(binarize="left")])
+    best = search.best([best, *(best._replace(states=states) for states in _STATES)])
+    return search.best([best, *(best._replace(**changed) for changed in _SHRINKAGE)])
 
 
 class _Search:
@@ -184,6 +238,9 @@ class _Search:
         self.deadline = time.process_time() + seconds
         self.counts: dict[tuple[TreebankDefaults, int], BracketCounts] = {}
         self.longest = 0.0
+        # The settings and the fold of the last decomposition: only one is kept in memory.
+        self.decomposed: tuple[TreebankDefaults, int, int] | None = None
+        self.decomposition: SpectralDecomposition | None = None
 
     def best(self, settings: Sequence[TreebankDefaults]) -> TreebankDefaults:
         """The settings with the highest F1 on all folds; the first, unless others gain enough."""
@@ -216,15 +273,27 @@ class _Search:
     def _run(self, settings: TreebankDefaults, fold: int) -> None:
         begun = time.process_time()
         start, held_out = self._held_out(fold)
-        rest = self.trees[:start] + self.trees[start + len(held_out) :]
-        transform = settings.transform(Transform())
-        # From the trees: a part of the treebank would know the words of the whole.
-        treebank = Treebank.from_trees(rest, cleaning=False, transform=transform)
-        if self.weights is not None:
-            kept = np.delete(self.weights, np.s_[start : start + len(held_out)])
-            treebank = treebank.weighted(kept)
-        estimator = SpectralEstimator(lexicon=settings.lexicon(self.lexicon))
-        parser = Parser(estimator.fit(treebank).grammar_, n_jobs=self.n_jobs)
+        # What comes after a decomposition needs no other one.
+        structure = settings._replace(**{name: getattr(_USUAL, name) for name in _AFTERWARDS})
+        # An SVD takes longer for more states, so the first trials have those of the defaults.
+        states = max(_STATES) if settings.spectral() != _USUAL.spectral() else _USUAL.states
+        if self.decomposition is None or self.decomposed != (structure, fold, states):
+            rest = self.trees[:start] + self.trees[start + len(held_out) :]
+            # From the trees: a part of the treebank would know the words of the whole.
+            treebank = Treebank.from_trees(
+                rest,
+                cleaning=False,
+                transform=settings.transform(Transform(binarize=settings.binarize)),
+            )
+            if self.weights is not None:
+                kept = np.delete(self.weights, np.s_[start : start + len(held_out)])
+                treebank = treebank.weighted(kept)
+            self.decomposition = None
+            estimator = SpectralEstimator(lexicon=settings.lexicon(self.lexicon))
+            self.decomposition = estimator.decompose(treebank, states=(states, states))
+            self.decomposed = structure, fold, states
+        grammar = self.decomposition.grammar(**settings.spectral())
+        parser = Parser(grammar, n_jobs=self.n_jobs)
         self.counts[settings, fold] = evaluate_parser(parser, held_out).scores.total
         spent = time.process_time() - begun
         self.longest = max(self.longest, spent)
