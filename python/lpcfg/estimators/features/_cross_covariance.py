@@ -213,12 +213,13 @@ def _largest_triples(
         columns = known.T @ following
         projected[before:used, :used] = columns.T
         norm = max(norm, np.abs(columns).max())
-        following, triangle = np.linalg.qr(following - known @ columns)
-        if np.abs(triangle.diagonal()).min() < _SMALL_DIRECTION * norm:
+        following -= known @ columns
+        block, sizes, directions = _orthogonalised(following)
+        if sizes.min() < _SMALL_DIRECTION * norm:
             # What is left of a small direction may be rounding errors along earlier blocks.
-            following = following @ triangle
-            following, triangle = np.linalg.qr(following - known @ (known.T @ following))
-        rotation, sizes, _ = np.linalg.svd(triangle)
+            block, triangle = np.linalg.qr(following - known @ (known.T @ following))
+            rotation, sizes, directions = np.linalg.svd(triangle)
+            block, directions = block @ rotation, directions.T
         new = min(np.count_nonzero(sizes > _ROUNDING**2 * norm), width - used)
         if used >= next_test or not new:
             next_test = used + _BLOCKS_BETWEEN_TESTS * _BLOCK
@@ -226,13 +227,26 @@ def _largest_triples(
             squares, vectors = np.linalg.eigh(projected[:used, :used])
             squares, vectors = squares[::-1][:rank], vectors[:, ::-1][:, :rank]
             significant = _significant(squares)
-            residuals = np.linalg.norm(triangle @ vectors[before:], axis=0)
+            residuals = np.linalg.norm((sizes * directions).T @ vectors[before:], axis=0)
             enough = len(squares) == rank and (residuals <= _TOLERANCE * squares)[significant].all()
             if enough or not new:
                 chosen = known @ vectors[:, significant]
                 left, values, small = _thin_svd(multiply(chosen))
                 return left, values, chosen @ small
-        block = following @ rotation[:, :new]
+        # Sparse products need contiguous rows.
+        block = np.ascontiguousarray(block[:, :new])
+
+
+def _orthogonalised(matrix: Floats) -> tuple[Floats, Floats, Floats]:
+    """Left singular vectors, singular values and right singular vectors of a few columns.
+
+    By their Gram matrix, which is far faster than a QR decomposition, and accurate unless the last
+    value, the smallest, is tiny.
+    """
+    squares, directions = np.linalg.eigh(matrix.T @ matrix)
+    squares, directions = np.maximum(squares[::-1], 0), directions[:, ::-1]
+    sizes = np.sqrt(squares)
+    return matrix @ (directions / np.maximum(sizes, np.finfo(float).tiny)), sizes, directions
 
 
 def _thin_svd(matrix: Floats) -> tuple[Floats, Floats, Floats]:
