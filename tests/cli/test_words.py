@@ -52,3 +52,15 @@ def test_train_with_clusters(folder, tmp_path, capsys):
     assert len(weights.cluster_words) == len(load(words).words_)
     assert main([*arguments, "--word-clusters", str(folder / "missing.lpcfg")]) == 1
     assert "missing.lpcfg" in capsys.readouterr().err
+
+
+def test_train_with_clusters_of_unknown_words(folder, tmp_path, capsys):
+    target, words = str(tmp_path / "pcfg.lpcfg"), str(folder / "words.lpcfg")
+    arguments = ["train", str(folder / "trees.mrg"), "-o", target, "-q", "--estimator", "pcfg"]
+    arguments += ["--unknown-word-clusters", words]
+    assert main(arguments) == 1
+    assert "--unknown-word-clusters: only a log-linear model has" in capsys.readouterr().err
+    assert main([*arguments, "--unknown-words", "log-linear"]) == 0
+    grammar = load(target)
+    assert grammar.lexicon.tag_model.clustered.words == load(words).words_
+    assert grammar.provenance["lexicon"]["word_clusters"] == load(words).provenance()

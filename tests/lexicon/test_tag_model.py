@@ -17,11 +17,13 @@ from lpcfg import (
     SpectralEstimator,
     Tagger,
     Treebank,
+    WordClusters,
     embedded_trees,
     load,
     save,
 )
 from lpcfg.errors import GrammarError, InputError, ModelFileError
+from lpcfg.lexicon.clustered_words import ClusteredWords
 from lpcfg.lexicon.lexicon import Lexicon
 from lpcfg.lexicon.spelling_features import SpeltWord, spelling_features
 from lpcfg.lexicon.tag_model import TagModel, fit_tag_model
@@ -53,6 +55,13 @@ def fitted(number=3000, seed=0):
     return fit_tag_model("ABC", words, counts, np.zeros(number, dtype=int), average)
 
 
+def with_clusters(bank):
+    """Options of a lexicon with clusters of the words of a treebank and of some more."""
+    text = [tree.words() for tree in bank.trees()] + [WORDS] * 3
+    clusters = WordClusters((2, 4, 8), dimensions=5, min_count=2).fit(text)
+    return replace(LOG_LINEAR, word_clusters=clusters)
+
+
 @pytest.fixture(scope="module")
 def grammars():
     """A PCFG and a latent-variable grammar with models of unknown words."""
@@ -61,7 +70,7 @@ def grammars():
         estimator.fit(bank).grammar_
         for estimator in (
             PCFGEstimator(lexicon=LOG_LINEAR),
-            SpectralEstimator(states=(4, 4), lexicon=LOG_LINEAR),
+            SpectralEstimator(states=(4, 4), lexicon=with_clusters(bank)),
         )
     ]
 
@@ -74,6 +83,34 @@ def test_suffix_rules_are_recovered_from_sampled_words():
     assert np.abs(found - truth).mean() < 0.05
     # The class alone knows only the average.
     assert np.abs(model.class_tags - truth).mean() > 0.2
+
+
+def test_clusters_tell_the_tags_of_words_whose_spelling_does_not():
+    draw = random.Random(0)
+    forms = sorted({"".join(draw.choices("bcdfghjklm", k=7)) for _ in range(4000)})
+    cluster = np.array([[draw.randrange(2)] for _ in forms], dtype=np.uint16)
+    draw.shuffle(forms)
+    truth = np.eye(2)[cluster[:, 0]]
+    seen = 3000
+    model = fit_tag_model(
+        "AB",
+        [spelt(form) for form in forms[:seen]],
+        truth[:seen],
+        np.zeros(seen, dtype=int),
+        np.array([[0.5, 0.5]]),
+        ClusteredWords(tuple(forms), cluster),
+    )
+    # A word that is not there as it is written has the clusters of its lower-case form.
+    others = [spelt(form.upper()) for form in forms[seen:]]
+
+    def correct(model):
+        found = model.tag_probabilities(others, [0] * len(others))
+        return (found.argmax(axis=1) == cluster[seen:, 0]).mean()
+
+    without = replace(model, clustered=None)
+    assert without != model
+    assert correct(model) > 0.95
+    assert correct(without) < 0.6
 
 
 def test_the_same_words_give_the_same_model():
@@ -146,6 +183,9 @@ def test_model_files_and_pickles_keep_the_model(grammars, tmp_path):
     save(grammars[1], tmp_path / "model.lpcfg")
     for copy in (load(tmp_path / "model.lpcfg", Grammar), pickle.loads(pickle.dumps(grammars[1]))):
         assert copy.lexicon.tag_model == grammars[1].lexicon.tag_model
+        assert copy.lexicon.tag_model.clustered.features("blorped")
+        clusters = copy.provenance["lexicon"]["word_clusters"]
+        assert clusters["n_clusters"] == [2, 4, 8]
         assert Parser(copy).parse(words=WORDS) == Parser(grammars[1]).parse(words=WORDS)
 
 
@@ -179,6 +219,12 @@ def test_what_does_not_fit_is_refused(grammars):
         LexiconOptions(unknown_words="guesses")
     with pytest.raises(InputError, match="no use where the classes are tags"):
         LexiconOptions(classes="tag", unknown_words="log-linear")
+    with pytest.raises(InputError, match="only a log-linear model has features of word clusters"):
+        LexiconOptions(word_clusters=WordClusters())
+    with pytest.raises(GrammarError, match="a row of clusters for each word"):
+        ClusteredWords(("a", "b"), np.zeros((1, 3), dtype=np.uint16))
+    with pytest.raises(GrammarError, match="a word more than once"):
+        ClusteredWords(("a", "a"), np.zeros((2, 3), dtype=np.uint16))
     with pytest.raises(GrammarError, match="a weight for each feature and tag"):
         TagModel(("A",), ("x",), np.zeros((2, 1)), np.ones((1, 1)))
     with pytest.raises(InputError, match="a tagger knows unknown words by their classes alone"):

@@ -141,6 +141,14 @@ def test_states_and_shrinkage_are_chosen_after_transforms(mock_trials):
     assert changed == sorted(changed)
 
 
+def test_other_numbers_of_states_have_to_gain_more(mock_trials):
+    gain = 0.4
+    mock_trials(lambda settings: 70.0 + gain * (settings.states == 24))
+    assert choose_defaults(noun_phrases(True)) == TreebankDefaults()
+    gain = 0.6
+    assert choose_defaults(noun_phrases(True)) == TreebankDefaults(states=24)
+
+
 def test_the_side_of_binarisation_is_chosen_if_it_is_asked_for(mock_trials):
     mock_trials(lambda settings: 70.0 + (settings.binarize == "left"))
     assert choose_defaults(noun_phrases(True)).binarize == "right"

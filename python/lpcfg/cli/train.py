@@ -44,6 +44,7 @@ from lpcfg.errors import InputError
 from lpcfg.estimators.registry import DEFAULT_ESTIMATOR, ESTIMATORS, estimator_class
 from lpcfg.io import save
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.lexicon.word_clusters import WordClusters
 from lpcfg.profiling import phase
 from lpcfg.reranking.reranker import Reranker
 from lpcfg.sequence.tagger import Tagger
@@ -229,6 +230,12 @@ def _add_lexicon(group: argparse._ArgumentGroup) -> None:
         f"(default: {defaults.unknown_words})",
     )
     group.add_argument(
+        "--unknown-word-clusters",
+        metavar="FILE",
+        help="clusters of words that lpcfg words train has learnt from text: features of the "
+        "log-linear model of unknown words, beside their spelling (default: none)",
+    )
+    group.add_argument(
         "--rare",
         type=count,
         default=defaults.rare,
@@ -256,6 +263,12 @@ def _check_options(options: argparse.Namespace) -> None:
             )
     elif options.search is not None and not options.unlabelled:
         raise InputError("it does nothing without --preset", argument="--search")
+    if options.unknown_word_clusters and options.unknown_words != "log-linear":
+        raise InputError(
+            "only a log-linear model has features of word clusters; add "
+            "--unknown-words log-linear",
+            argument="--unknown-word-clusters",
+        )
     if options.rerank and options.noise:
         raise InputError(
             "--rerank and --noise: choose one, they write different kinds of folders",
@@ -317,8 +330,12 @@ def _train(options: argparse.Namespace) -> None:
         check_target(Path(options.tagger), options.treebank)
         if Path(options.tagger).resolve() == target.resolve():
             raise InputError("grammar and tagger need a file each", path=target)
+    clusters = options.unknown_word_clusters
     lexicon = LexiconOptions(
-        classes=options.word_classes, unknown_words=options.unknown_words, rare=options.rare
+        classes=options.word_classes,
+        unknown_words=options.unknown_words,
+        word_clusters=None if clusters is None else WordClusters.load(clusters),
+        rare=options.rare,
     )
     kind = estimator_class(options.estimator)
     many = family_defaults(kind) if options.noise else {}
@@ -373,6 +390,6 @@ def _train(options: argparse.Namespace) -> None:
             save(grammar, target)
         report(f"{grammar}\nsaved to {target}, {target.stat().st_size / 1e6:.1f} MB", options.quiet)
     if options.tagger:
-        classes_alone = replace(lexicon, unknown_words="classes")
+        classes_alone = replace(lexicon, unknown_words="classes", word_clusters=None)
         Tagger(lexicon=classes_alone).fit(treebank).save(options.tagger)
         report(f"its tagger saved to {options.tagger}", options.quiet)

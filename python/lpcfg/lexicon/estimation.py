@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 
 from lpcfg._columns import Weights, distinct_rows
 from lpcfg.errors import InputError
+from lpcfg.lexicon.clustered_words import ClusteredWords
 from lpcfg.lexicon.lexicon import Lexicon
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.spelling_features import SpeltWord
@@ -170,15 +171,23 @@ def estimate_from_columns(
         probabilities=joint.data,
         lowercase_initial=chosen.lowercase_initial,
         tag_model=(
-            _tag_model(table, prior_class, smooth_class_tags)
+            _tag_model(table, prior_class, smooth_class_tags, _clustered_words(chosen))
             if chosen.unknown_words == "log-linear"
             else None
         ),
     )
 
 
+def _clustered_words(options: LexiconOptions) -> ClusteredWords | None:
+    clusters = options.word_clusters
+    return None if clusters is None else ClusteredWords(clusters.words_, clusters.clusters_)
+
+
 def _tag_model(
-    table: WordTable, word_class: NDArray[np.int64], class_tags: NDArray[np.float64]
+    table: WordTable,
+    word_class: NDArray[np.int64],
+    class_tags: NDArray[np.float64],
+    clustered: ClusteredWords | None,
 ) -> TagModel:
     """A model of the tags of unknown words, learnt from the words that are counted for classes."""
     counted = table.counts_for_class
@@ -193,7 +202,7 @@ def _tag_model(
         SpeltWord(table.words[number], opens, bool(table.known_lowercase[number]))
         for number, opens in columns
     ]
-    return fit_tag_model(table.tags, words, counts.toarray(), classes, class_tags)
+    return fit_tag_model(table.tags, words, counts.toarray(), classes, class_tags, clustered)
 
 
 def _class_tags(

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from lpcfg.errors import ModelFileError
 from lpcfg.io.compact_arrays import SHORT, pack_numbers, unpack_numbers
 from lpcfg.io.model_file import ModelFile, pack_strings, unpack_strings
+from lpcfg.lexicon.clustered_words import ClusteredWords
 from lpcfg.lexicon.lexicon import Lexicon
 from lpcfg.lexicon.tag_model import TagModel
 from lpcfg.lexicon.word_classes import word_classes_from_dict
@@ -21,6 +22,7 @@ LEXICON_KEYS = {"word_classes": dict, "lowercase_initial": bool}
 
 #: The first part of the names of the arrays of a tag model.
 _TAG_MODEL = "tag_model"
+_CLUSTERED = f"{_TAG_MODEL}.clustered"
 _SYMBOLS = "emission_symbols"
 _PROBABILITIES = "emission_probabilities"
 
@@ -74,12 +76,20 @@ def unpack_lexicon(file: ModelFile, document: dict[str, Any]) -> Lexicon:
 
 
 def _pack_tag_model(model: TagModel) -> dict[str, NDArray[Any]]:
+    clustered: dict[str, NDArray[Any]] = {}
+    if model.clustered is not None:
+        clustered = {
+            **pack_strings(f"{_CLUSTERED}.words", model.clustered.words),
+            # Two bytes each, low byte first.
+            f"{_CLUSTERED}.clusters": model.clustered.clusters.astype("<u2").view(np.uint8),
+        }
     return {
         **pack_strings(f"{_TAG_MODEL}.tags", model.tags),
         **pack_strings(f"{_TAG_MODEL}.features", model.features),
         # In half precision, low byte first.
         f"{_TAG_MODEL}.weights": model.weights.astype("<f2").view(np.uint8),
         f"{_TAG_MODEL}.class_tags": model.class_tags,
+        **clustered,
     }
 
 
@@ -93,7 +103,17 @@ def _tag_model(file: ModelFile) -> TagModel:
         features=features,
         weights=weights.view("<f2").astype(np.float32),
         class_tags=file.array(f"{_TAG_MODEL}.class_tags", np.float32, (None, len(tags))),
+        clustered=_clustered_words(file) if f"{_CLUSTERED}.clusters" in file.names() else None,
     )
+
+
+def _clustered_words(file: ModelFile) -> ClusteredWords:
+    """Undo the part of :func:`_pack_tag_model` for words with clusters."""
+    words = unpack_strings(file, f"{_CLUSTERED}.words")
+    pairs = file.array(f"{_CLUSTERED}.clusters", np.uint8, (len(words), None))
+    if pairs.shape[1] % 2:
+        raise ModelFileError(f"{_CLUSTERED}.clusters has an odd number of bytes", path=file.path)
+    return ClusteredWords(words, pairs.view("<u2").astype(np.uint16))
 
 
 def _smaller_offsets(offsets: NDArray[np.int64]) -> NDArray[Any]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import TYPE_CHECKING, Literal, get_args
 
 from lpcfg.errors import InputError
 from lpcfg.parameters.constraints import Instance
 from lpcfg.parameters.parameterized import parameter
+
+if TYPE_CHECKING:
+    from lpcfg.lexicon.word_clusters import WordClusters
 
 __all__ = ["LEXICON", "LexiconOptions", "UnknownWords"]
 
@@ -27,6 +30,9 @@ class LexiconOptions:
     ``unknown_words``: how unknown words get the probabilities of their tags. ``"classes"``: from
     their classes. ``"log-linear"``: a log-linear model of prefixes, suffixes and shapes changes
     those of the class for each word; see :mod:`lpcfg.lexicon.tag_model`. Default ``"classes"``.
+    ``word_clusters``: clusters of words that ``lpcfg words train`` has learnt from text. The
+    log-linear model has features of them, which helps with words that the treebank lacks and the
+    text has. Default None.
     ``rare``: words that occur at most this often are counted for their classes, and the log-linear
     model learns from them. Default 20.
     ``replace``: whether rare words are replaced by their classes, and so unknown to the lexicon.
@@ -51,6 +57,7 @@ class LexiconOptions:
 
     classes: Classes = "learnt"
     unknown_words: UnknownWords = "classes"
+    word_clusters: WordClusters | None = None
     rare: int = 20
     replace: bool = False
     lowercase_initial: bool = True
@@ -73,6 +80,12 @@ class LexiconOptions:
             raise InputError(
                 "a log-linear model has no use where the classes are tags; choose other classes",
                 argument="unknown_words",
+            )
+        if self.word_clusters is not None and self.unknown_words != "log-linear":
+            raise InputError(
+                "only a log-linear model has features of word clusters; set "
+                'unknown_words="log-linear"',
+                argument="word_clusters",
             )
         for name in ("rare", "class_limit", "class_support"):
             if getattr(self, name) < 0:

@@ -1,7 +1,7 @@
-"""A log-linear model of the tags of unknown words, given their spelling.
+"""A log-linear model of the tags of unknown words, given their spelling and their clusters.
 
 Words of the same class (:mod:`lpcfg.lexicon.word_classes`) differ in more than the class says. With
-the features f of a word's spelling and its class c,
+the features f of a word's spelling, and of its clusters if there are any, and its class c,
 
     P(tag | word) = P(tag | c) exp(sum of weight[f, tag] over f) / Z(word).
 
@@ -23,6 +23,7 @@ import scipy
 from numpy.typing import NDArray
 
 from lpcfg.errors import GrammarError
+from lpcfg.lexicon.clustered_words import ClusteredWords
 from lpcfg.lexicon.spelling_features import SpeltWord, spelling_features
 
 __all__ = ["TagModel", "fit_tag_model"]
@@ -49,12 +50,13 @@ _ROUNDING = 1e-3
 
 @dataclass(frozen=True, eq=False)
 class TagModel:
-    """Weights of features of spelling, and the tags of word classes.
+    """Weights of features of words, and the tags of word classes.
 
     ``tags``: the names of the columns.
     ``features``: the names of the rows of ``weights``.
     ``weights``: a weight for each feature and tag.
     ``class_tags``: P(tag | class) of each class of the lexicon.
+    ``clustered``: words with clusters, which are features, too; None without them.
 
     >>> model = TagModel(("NN", "VB"), ("sed",), np.array([[-1, 1]]), np.array([[0.5, 0.5]]))
     >>> model.tag_probabilities([SpeltWord("walked", False, False)], [0]).round(2)
@@ -65,6 +67,7 @@ class TagModel:
     features: tuple[str, ...]
     weights: Floats
     class_tags: Floats
+    clustered: ClusteredWords | None = None
     _rows: dict[str, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -92,6 +95,7 @@ class TagModel:
             (self.tags, self.features) == (other.tags, other.features)
             and np.array_equal(self.weights, other.weights)
             and np.array_equal(self.class_tags, other.class_tags)
+            and self.clustered == other.clustered
         )
 
     def __repr__(self) -> str:
@@ -104,7 +108,8 @@ class TagModel:
         >>> model.tag_probabilities([SpeltWord("rain", False, False)], [0])
         array([[0.25, 0.75]], dtype=float32)
         """
-        matrix = feature_matrix([spelling_features(word) for word in words], self._rows)
+        listed = [_features(word, self.clustered) for word in words]
+        matrix = feature_matrix(listed, self._rows)
         with np.errstate(divide="ignore"):
             prior = np.log(self.class_tags[np.asarray(classes, dtype=np.int64)])
         return _softmax(matrix @ self.weights.astype(np.float32) + prior.astype(np.float32))
@@ -132,6 +137,7 @@ def fit_tag_model(
     counts: NDArray[np.floating],
     classes: NDArray[np.integer],
     class_tags: NDArray[np.floating],
+    clustered: ClusteredWords | None = None,
 ) -> TagModel:
     """Learn the weights of features from rare words.
 
@@ -140,6 +146,7 @@ def fit_tag_model(
     - ``counts``: a row for each word, with the number of its tokens with each tag.
     - ``classes``: the class of each word.
     - ``class_tags``: P(tag | class) of each class.
+    - ``clustered``: words with clusters.
 
     >>> words = [SpeltWord(stem + "ed", False, False) for stem in ("walk", "talk", "jump", "ask")]
     >>> counts, even = np.array([[0, 1]] * 4), np.array([[0.5, 0.5]])
@@ -147,7 +154,7 @@ def fit_tag_model(
     >>> model.tag_probabilities([SpeltWord("blorged", False, False)], [0])[0, 1] > 0.5
     np.True_
     """
-    listed = [spelling_features(word) for word in words]
+    listed = [_features(word, clustered) for word in words]
     support = Counter(feature for features in listed for feature in features)
     names = tuple(feature for feature, count in support.items() if count >= _SUPPORT)
     matrix = feature_matrix(listed, {name: row for row, name in enumerate(names)})
@@ -163,7 +170,14 @@ def fit_tag_model(
         names,
         weights.astype(np.float16).astype(np.float32),
         class_tags.astype(np.float32),
+        clustered,
     )
+
+
+def _features(word: SpeltWord, clustered: ClusteredWords | None) -> list[str]:
+    """The features of a word's spelling and clusters."""
+    found = spelling_features(word)
+    return found if clustered is None else found + clustered.features(word.word)
 
 
 @dataclass(frozen=True)

@@ -279,6 +279,8 @@ def recorded(value: object) -> object:
         return float(value)
     if isinstance(value, Parameterized):
         return value.provenance_params()
+    if callable(getattr(value, "provenance", None)):
+        return value.provenance()  # type: ignore[attr-defined]
     if is_dataclass(value):
         return {each.name: recorded(getattr(value, each.name)) for each in fields(value)}
     if isinstance(value, tuple) and hasattr(value, "_asdict"):

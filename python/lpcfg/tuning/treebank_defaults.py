@@ -36,6 +36,9 @@ _HOPELESS = 1.0
 #: What F1 must gain for other settings than the defaults: less may be chance.
 _MARGIN = 0.15
 
+#: The same for numbers of states: more states make parsing slower and models larger.
+_STATES_MARGIN = 0.5
+
 
 class TreebankDefaults(NamedTuple):
     """Settings that depend on the treebank: how fine symbols, word classes and states should be.
@@ -184,7 +187,8 @@ def choose_defaults(
     Spectral grammars are trained in seconds, and other estimators prefer much the same transforms
     and words. Each setting is trained on the trees outside a tenth (500 trees at most) and scored
     on those; the better ones are also scored on a second tenth. The defaults stay unless others are
-    better by more than chance. Trees are never drawn at random, so the result is always the same,
+    better by more than chance; other numbers of states have to gain half a point, because they cost
+    time and memory. Trees are never drawn at random, so the result is always the same,
     unless the time is up.
 
     ``seconds``: the CPU seconds after which no other trial is begun; 0 gives the defaults.
@@ -215,7 +219,8 @@ def choose_defaults(
         best = search.best([best, best._replace(unknown_words="log-linear")])
     if binarize:
         best = search.best([best, best._replace(binarize="left")])
-    best = search.best([best, *(best._replace(states=states) for states in _STATES)])
+    states = (best._replace(states=number) for number in _STATES)
+    best = search.best([best, *states], margin=_STATES_MARGIN)
     return search.best([best, *(best._replace(**changed) for changed in _SHRINKAGE)])
 
 
@@ -242,8 +247,10 @@ class _Search:
         self.decomposed: tuple[TreebankDefaults, int, int] | None = None
         self.decomposition: SpectralDecomposition | None = None
 
-    def best(self, settings: Sequence[TreebankDefaults]) -> TreebankDefaults:
-        """The settings with the highest F1 on all folds; the first, unless others gain enough."""
+    def best(
+        self, settings: Sequence[TreebankDefaults], margin: float = _MARGIN
+    ) -> TreebankDefaults:
+        """The settings with the highest F1 on all folds; the first, unless others gain more."""
         first = settings[0]
         tried = list(self._tried(settings, 0))
         if first not in tried:
@@ -257,7 +264,7 @@ class _Search:
                 break
             folds += 1
         best = max(promising, key=lambda each: self._f1(each, folds))
-        if first in promising and self._f1(best, folds) <= self._f1(first, folds) + _MARGIN:
+        if first in promising and self._f1(best, folds) <= self._f1(first, folds) + margin:
             return first
         return best
 
