@@ -265,8 +265,7 @@ def _check_options(options: argparse.Namespace) -> None:
         raise InputError("it does nothing without --preset", argument="--search")
     if options.unknown_word_clusters and options.unknown_words != "log-linear":
         raise InputError(
-            "only a log-linear model has features of word clusters; add "
-            "--unknown-words log-linear",
+            "only a log-linear model has features of word clusters; add --unknown-words log-linear",
             argument="--unknown-word-clusters",
         )
     if options.rerank and options.noise:
