@@ -31,7 +31,7 @@ UNKNOWN = "UNK"
 _FEATURE = "-"
 _SUFFIX = "~"
 #: The number of results that are kept: few, because large corpora have new words on every page.
-_REMEMBERED = 1 << 13
+_REMEMBERED = 1 << 15
 
 
 class WordClasses(ABC):

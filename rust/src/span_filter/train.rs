@@ -6,7 +6,7 @@ use super::{FilterWorkspace, LOSS_STEP, LOSSES, LOWEST_LOSS};
 use crate::cancel::{Cancel, Cancelled};
 
 /// Derivatives below this are not worth a step.
-const NEGLIGIBLE: f32 = 1e-3;
+const NEGLIGIBLE: f32 = 1e-2;
 
 /// Sentences from which a filter is learnt, one after the other.
 #[derive(Debug, Clone, Copy)]

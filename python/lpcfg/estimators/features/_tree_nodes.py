@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lpcfg import _core
+from lpcfg._columns import stable_order
 from lpcfg.errors import InputError
 from lpcfg.lexicon.word_clusters import WordClusters
 from lpcfg.treebank.head_rules import HeadRules
@@ -57,7 +58,7 @@ def levels(parent: NDArray[np.integer]) -> list[Column]:
     [array([4]), array([2, 3]), array([0, 1])]
     """
     depth = depths(parent)
-    order = np.argsort(depth, kind="stable")
+    order = stable_order(depth)
     return np.split(order, np.cumsum(np.bincount(depth))[:-1])
 
 

@@ -11,7 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from lpcfg import _core
-from lpcfg._columns import Weights, sum_weights
+from lpcfg._columns import Weights, stable_order, sum_weights
 from lpcfg.estimators.features._tree_nodes import Column, TreeNodes
 from lpcfg.estimators.features.feature_sets import FeatureSet
 from lpcfg.lexicon.word_clusters import WordClusters
@@ -70,7 +70,7 @@ class FeatureMatrix:
         array([2])
         """
         sizes = np.bincount(symbol, minlength=symbols)
-        order = np.argsort(symbol, kind="stable")
+        order = stable_order(symbol)
         rows = symbol[order].astype(np.int64)
         sorted_weights = None if weights is None else weights[order]
         totals = sum_weights(symbol, weights)
@@ -91,7 +91,7 @@ class FeatureMatrix:
             counts.append(count)
         count, owner = np.concatenate(counts), np.concatenate(owners)
         widths = np.bincount(owner, minlength=len(sizes))
-        by_owner = np.argsort(owner, kind="stable")
+        by_owner = stable_order(owner)
         index = np.empty(len(owner), dtype=np.int32)
         index[by_owner] = np.arange(len(owner)) - np.repeat(np.cumsum(widths) - widths, widths)
         value = np.ones(len(count))

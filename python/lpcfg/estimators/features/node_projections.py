@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from lpcfg._columns import Weights, mean_rows
+from lpcfg._columns import Weights, mean_rows, stable_order
 from lpcfg.estimators.features._cross_covariance import decompose_cross_covariance
 from lpcfg.estimators.features.node_features import NodeFeatures
 from lpcfg.estimators.features.noise import Noise
@@ -123,7 +123,7 @@ def nodes_by_symbol(symbol: NDArray[np.integer], symbols: int) -> list[NDArray[n
     >>> nodes_by_symbol(np.array([1, 0, 1]), 2)
     [array([1]), array([0, 2])]
     """
-    order = np.argsort(symbol, kind="stable")
+    order = stable_order(symbol)
     return np.split(order, np.cumsum(np.bincount(symbol, minlength=symbols))[:-1])
 
 

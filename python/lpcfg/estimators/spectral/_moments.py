@@ -62,8 +62,9 @@ class RuleMoments:
         sizes = self.states[rules]
         begins = offsets(sizes.prod(axis=1))
         tensors = np.empty(begins[-1], dtype=np.float32)
-        columns = (sizes, begins, bounds, numbers, counts, interpolation(counts, self.smoothing))
-        for rule, ((a, b, c), begin, start, number, count, w) in enumerate(
+        weights_of_moments = interpolation(counts, self.smoothing)
+        columns = (sizes, begins, bounds, numbers, counts, weights_of_moments, probabilities)
+        for rule, ((a, b, c), begin, start, number, count, w, probability) in enumerate(
             # Begins and bounds have one value more than there are rules.
             zip(*(column[: len(rules)].tolist() for column in columns), strict=True)
         ):
@@ -86,7 +87,7 @@ class RuleMoments:
                 tensor += (second * (z.T @ left[nodes, :b]))[:, :, None] * mean_c
                 tensor += (second * (z.T @ y_right))[:, None, :] * mean_b[:, None]
             tensor[0, 0, 0] += (1 - w) ** 3
-        tensors *= np.repeat(probabilities.astype(np.float32), np.diff(begins))
+            tensor *= np.float32(probability)
         return tensors
 
     def roots(self, probabilities: NDArray[np.float64]) -> Floats:
