@@ -64,3 +64,12 @@ def test_train_with_clusters_of_unknown_words(folder, tmp_path, capsys):
     grammar = load(target)
     assert grammar.lexicon.tag_model.clustered.words == load(words).words_
     assert grammar.provenance["lexicon"]["word_clusters"] == load(words).provenance()
+
+
+def test_train_a_preset_with_clusters(folder, tmp_path, capsys):
+    target, words = tmp_path / "fast.lpcfg", folder / "words.lpcfg"
+    arguments = ["train", str(folder / "trees.mrg"), "-o", str(target), "--preset", "fast", "-q"]
+    assert main([*arguments, "--word-clusters", str(words)]) == 0
+    assert load(target).provenance["word_clusters"] == load(words).provenance()
+    assert main([*arguments, "--word-clusters", str(folder / "missing.lpcfg")]) == 1
+    assert "missing.lpcfg" in capsys.readouterr().err

@@ -84,6 +84,19 @@ def test_members_may_be_independent(short: list[Grammar]) -> None:
             assert member == parser.analyze(words=member.tree.words())
 
 
+def test_by_default_members_depend_on_a_network_alone(short: list[Grammar]) -> None:
+    network = lpcfg.load("english", Grammar)
+
+    def log_probabilities(first: Grammar, members: float | None) -> list[float | None]:
+        parsers = [Parser(own, prune=Pruning(members=members)) for own in (first, short[0])]
+        found = Ensemble(parsers).analyze_with_members(words=WORDS)
+        return [second.log_probability for _, second, _ in found]
+
+    for first, threshold, other in ((network, 3e-3, 0.0), (short[1], 0.0, 3e-3)):
+        expected = log_probabilities(first, threshold)
+        assert log_probabilities(first, None) == expected != log_probabilities(first, other)
+
+
 def test_labels_that_the_first_member_lacks_stay_open() -> None:
     one = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     two = Grammar.from_string("S -> NX VP \n NX -> 'it' \n VP -> 'rained'")

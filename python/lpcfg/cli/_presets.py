@@ -18,6 +18,7 @@ from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import load, save
 from lpcfg.io.model_file import is_model_file
 from lpcfg.lexicon.options import LexiconOptions
+from lpcfg.lexicon.word_clusters import loaded_clusters
 from lpcfg.treebank.treebank import Treebank
 from lpcfg.tuning.treebank_defaults import MIN_TREES, TreebankDefaults, choose_defaults
 
@@ -26,6 +27,9 @@ _SEARCH = 120.0
 
 #: The key of provenance with the settings that a search has chosen.
 _CHOSEN = "chosen_settings"
+
+#: The options of estimators that the members of presets have in common.
+_SHARED = {"word_clusters"}
 
 __all__ = ["add_preset", "check_preset", "is_ensemble", "train_preset"]
 
@@ -64,7 +68,8 @@ def check_preset(options: argparse.Namespace) -> None:
     lpcfg.errors.InputError: --preset and --rerank: choose one
     """
     others = [name for name in ("noise", "rerank") if getattr(options, name)]
-    others += [name for name in estimator_options(options.estimator) if hasattr(options, name)]
+    own = [name for name in estimator_options(options.estimator) if name not in _SHARED]
+    others += [name for name in own if hasattr(options, name)]
     if others:
         option = others[0].replace("_", "-")
         raise InputError(f"--preset and --{option}: choose one", argument="--preset")
@@ -100,6 +105,7 @@ def train_preset(
     if settings is None:
         binarize = any(member.binarize is None for member in preset.members)
         settings = _searched_settings(trees, options, lexicon, binarize=binarize)
+    clusters = loaded_clusters(getattr(options, "word_clusters", None))
     for path, member in zip(paths, preset.members, strict=True):
         transform = settings.transform(member.transform(best=settings.binarize))
         treebank = trees.transformed(transform)
@@ -107,6 +113,7 @@ def train_preset(
         estimator = member.make(
             options.seed,
             lexicon=settings.lexicon(lexicon),
+            word_clusters=clusters,
             **chosen,
             **run_parameters(
                 estimator_class(member.estimator),

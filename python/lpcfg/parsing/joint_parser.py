@@ -43,7 +43,7 @@ def joint_parser(
     """
     if classes is None:
         classes = backbone_classes(grammars)
-    # With Pruning(members=...), the first member closes spans for the others: the best one should.
+    # A network is the best model, and the first member closes spans for the others.
     classes = sorted(classes, key=lambda group: grammars[group[0]].neural_weights is None)
     dependencies = loaded_dependencies(dependencies)
     parsers = [

@@ -78,7 +78,7 @@ class MemberColumns:
     ``labels``: the labels that numbers stand for.
     ``marginals``: the labelled spans of each sentence. ``trees``: the nodes of each best tree in
     pre-order. ``outcomes``: the rest of each parse. ``make_parses``: makes the parses, with
-    marginals.
+    marginals. ``from_network``: whether the member is a neural network.
 
     >>> from lpcfg import Grammar, Parser
     >>> parser = Parser(Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'"))
@@ -93,6 +93,7 @@ class MemberColumns:
     trees: SpanColumns
     outcomes: Sequence[Outcome]
     make_parses: Callable[[], Sequence[Parse]] = field(repr=False)
+    from_network: bool = False
 
     @classmethod
     def from_parses(cls, parses: Sequence[Parse]) -> MemberColumns:

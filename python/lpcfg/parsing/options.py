@@ -60,24 +60,25 @@ class Pruning(NamedTuple):
         The fraction of correct spans, measured on trees that were held out of training, that the
         span filter of a grammar leaves open before the first pass (default 0.995). From 0.9, which
         is fastest, to 1, which uses no filter. If no tree is found, all spans are opened.
-    members : float
+    members : float or None
         Of several models, what the first considers less probable than this is closed for the
         others: labelled spans of the members of an :class:`~lpcfg.Ensemble`, whose first pass is
-        left out, and items of grammars over one chart. With 0 (default), and if several candidates
-        are wanted, models do not depend on each other. With 3e-3, ensembles parse nearly twice as
-        fast, and F1 falls by 0.1 to 0.4 points; a neural network as the first member loses least.
+        left out, and items of grammars over one chart. With 0, and if several candidates are
+        wanted, models do not depend on each other. With None (default), this is 3e-3 for members
+        of an ensemble that come after a neural network, which parse twice as fast and hardly
+        differ, and 0 for others: after a grammar, F1 falls by 0.1 to 0.4 points.
 
     Examples
     --------
     >>> Pruning(fine=1e-6)
-    Pruning(coarse=0.0005, fine=1e-06, spans=0.995, members=0.0)
+    Pruning(coarse=0.0005, fine=1e-06, spans=0.995, members=None)
 
     """
 
     coarse: float = 5e-4
     fine: float = 1e-3
     spans: float = 0.995
-    members: float = 0.0
+    members: float | None = None
 
 
 class ParserOptions(TypedDict, total=False):
@@ -102,6 +103,8 @@ def checked_pruning(prune: Pruning | float | None) -> Pruning:
         prune = Pruning(threshold, threshold, 1.0, 0.0)
     for name in ("coarse", "fine", "members"):
         threshold = getattr(prune, name)
+        if name == "members" and threshold is None:
+            continue
         if not isinstance(threshold, (int, float, np.floating)) or not 0.0 <= threshold < 1.0:
             raise InputError(
                 f"the {name} threshold must be from 0 to below 1, not {threshold!r}",

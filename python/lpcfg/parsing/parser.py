@@ -47,6 +47,9 @@ PHASES = ("coarse pass", "PCFG pass", "latent passes", "decoding", "rest of pars
 #: The factor on the fine threshold of a member that closes spans of other members.
 _GUIDING = 0.3
 
+#: The default threshold for members of an ensemble that come after a neural network.
+_AFTER_NETWORK = 3e-3
+
 #: As large a number as the core takes.
 _NO_LIMIT = (1 << 63) - 1
 
@@ -305,9 +308,12 @@ class Parser(BaseParser):
         ``guides``: whether this member closes spans of others, and prunes less itself.
         """
         grammar, guide, prune = self.grammar, None, self.prune
-        if candidates == 1 and prune.members > 0:
+        threshold = prune.members
+        if threshold is None:
+            threshold = _AFTER_NETWORK if others is not None and others.from_network else 0.0
+        if candidates == 1 and threshold > 0:
             if others is not None:
-                guide = others.guide(grammar.node_labels, prune.members)
+                guide = others.guide(grammar.node_labels, threshold)
             elif guides:
                 prune = prune._replace(fine=prune.fine * _GUIDING)
         columns = self._analyze(sentences, candidates, marginals=True, guide=guide, prune=prune)
@@ -319,6 +325,7 @@ class Parser(BaseParser):
             lambda: list(
                 build_parses(grammar, sentences, columns, marginal_tables(grammar, columns))
             ),
+            from_network=grammar.neural_weights is not None,
         )
 
     def _analyze(
@@ -361,7 +368,7 @@ class Parser(BaseParser):
             coarse_threshold=prune.coarse,
             threshold=prune.fine,
             # Other candidates may need what the first model considers improbable.
-            member_threshold=prune.members if candidates == 1 else 0.0,
+            member_threshold=(prune.members or 0.0) if candidates == 1 else 0.0,
             span_recall=prune.spans,
             memory=self.memory,
             max_length=self.max_length or _NO_LIMIT,
