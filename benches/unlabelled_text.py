@@ -50,6 +50,7 @@ def main() -> None:
     arguments.add_argument("--steps", type=int, nargs="+", default=STEPS)
     arguments.add_argument("--words", help="a file of word vectors for networks")
     arguments.add_argument("--seed", type=int, default=0)
+    arguments.add_argument("--gold-weight", type=float, default=3)
     options = arguments.parse_args()
     parameters = {"random_state": options.seed, **PARAMETERS.get(options.estimator, {})}
     if options.words:
@@ -60,7 +61,8 @@ def main() -> None:
     print_row(*["---"] * 5)
     for step in options.steps:
         with TemporaryDirectory() as place:
-            mixed = mixed_treebank(gold, taken(options.labelled, step, Path(place, "taken")))
+            labelled = taken(options.labelled, step, Path(place, "taken"))
+            mixed = mixed_treebank(gold, labelled, gold_weight=options.gold_weight)
         began = time.process_time()
         estimator.fit(mixed)
         seconds = time.process_time() - began

@@ -186,7 +186,7 @@ def test_trees_with_weights_count_as_often():
     trees = [Tree.from_string(text) for text in (words, other) * 4]
     bank = Treebank.from_trees(trees)
     for weights, expected in (([5, 1] * 4, 0), ([1, 5] * 4, 1)):
-        parser = small(epochs=15).fit(bank.weighted(weights)).parser()
+        parser = small(epochs=30).fit(bank.weighted(weights)).parser()
         assert parser.parse(words=trees[0].words()) == bank.trees()[expected]
 
 

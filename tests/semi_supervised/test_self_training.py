@@ -47,9 +47,9 @@ def test_gold_trees_have_their_weight_and_the_teachers_trees_follow(labelled):
     trees = [str(tree) for tree in gold.trees()]
     found = records(labelled)
     assert [str(tree) for tree in mixed.trees()] == [*trees, *(record["tree"] for record in found)]
-    assert mixed.weights.tolist() == [2.0] * len(trees) + [1.0] * len(found)
-    weighted = mixed_treebank(gold.weighted([0.5] * len(gold)), labelled, gold_weight=2)
-    assert set(weighted.weights.tolist()) == {1.0}
+    assert mixed.weights.tolist() == [1.0] * len(trees) + [0.5] * len(found)
+    weighted = mixed_treebank(gold.weighted([0.25] * len(gold)), labelled, gold_weight=4)
+    assert set(weighted.weights.tolist()) == {0.25}
     assert (mixed.transform, mixed.cleaning) == (gold.transform, gold.cleaning)
 
 

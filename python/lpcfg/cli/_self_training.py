@@ -59,7 +59,7 @@ def add_self_training(group: argparse._ArgumentGroup) -> None:
         "--gold-weight",
         type=number,
         metavar="W",
-        help="the weight of a tree of the treebank; that of a tree of the teacher is 1 (default: "
+        help="how many trees of the teacher count as much as a tree of the treebank (default: "
         f"{_GOLD_WEIGHT:g})",
     )
     group.add_argument(

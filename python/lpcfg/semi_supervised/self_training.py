@@ -100,8 +100,9 @@ def mixed_treebank(
 
     - ``gold``: the gold trees; their cleaning is applied to all trees.
     - ``labelled``: a folder that :func:`label_text` has written.
-    - ``gold_weight``: the weight of a gold tree (default 3); that of a teacher's tree is 1. If gold
-      trees have weights, they are multiplied by it.
+    - ``gold_weight``: how many trees of the teacher count as much as a gold tree (default 3). Gold
+      trees keep their weights, and a tree of the teacher has the weight 1 / ``gold_weight``:
+      a gold tree that counted three times would be taken for three observations.
     - ``min_confidence``: trees whose :func:`confidence` is lower are left out (default 0: none).
     - ``transform``: the transform of the trees, by default that of the gold trees.
 
@@ -111,9 +112,9 @@ def mixed_treebank(
     ...     path = Path(place, "text.txt")
     ...     _ = path.write_text("It rained .\n")
     ...     _ = label_text("english", path, f"{path}.labelled")
-    ...     mixed = mixed_treebank(gold, f"{path}.labelled")
+    ...     mixed = mixed_treebank(gold, f"{path}.labelled", gold_weight=2)
     >>> [" ".join(words) for words, _ in mixed.sentences()], mixed.weights
-    (['rain', 'It rained .'], array([3., 1.]))
+    (['rain', 'It rained .'], array([1. , 0.5]))
     """
     if not 0 < gold_weight < math.inf:
         raise InputError(f"must be a positive number, not {gold_weight}", argument="gold_weight")
@@ -132,8 +133,8 @@ def mixed_treebank(
         mixed = Treebank.read(
             sources, cleaning=gold.cleaning or False, transform=transform or gold.transform
         ).normalized(gold.normalization)
-    weights = np.ones(len(mixed))
-    weights[: len(gold)] = gold_weight * (1.0 if gold.weights is None else gold.weights)
+    weights = np.full(len(mixed), 1 / gold_weight)
+    weights[: len(gold)] = 1.0 if gold.weights is None else gold.weights
     return mixed.weighted(weights)
 
 
@@ -215,7 +216,7 @@ class SelfTrainingEstimator(Estimator):
         default=3.0,
         metadata=parameter(
             Interval(float, 0, closed="neither"),
-            "the weight of a gold tree; that of a tree of the teacher is 1",
+            "how many trees of the teacher count as much as a gold tree",
         ),
     )
     min_confidence: float = field(

@@ -36,8 +36,9 @@ _HOPELESS = 1.0
 #: What F1 must gain for other settings than the defaults: less may be chance.
 _MARGIN = 0.15
 
-#: The same for numbers of states: more states make parsing slower and models larger.
-_STATES_MARGIN = 0.5
+#: The same for Markovisation, on which all members of an ensemble depend, and for numbers of states,
+#: because more of them make parsing slower and models larger.
+_LARGE_MARGIN = 0.5
 
 
 class TreebankDefaults(NamedTuple):
@@ -187,9 +188,9 @@ def choose_defaults(
     Spectral grammars are trained in seconds, and other estimators prefer much the same transforms
     and words. Each setting is trained on the trees outside a tenth (500 trees at most) and scored
     on those; the better ones are also scored on a second tenth. The defaults stay unless others are
-    better by more than chance; other numbers of states have to gain half a point, because they cost
-    time and memory. Trees are never drawn at random, so the result is always the same,
-    unless the time is up.
+    better by more than chance; other orders of Markovisation and numbers of states have to gain
+    half a point. Trees are never drawn at random, so the result is always the same, unless the time
+    is up.
 
     ``seconds``: the CPU seconds after which no other trial is begun; 0 gives the defaults.
     ``lexicon``: the other options of the lexicon; its ``unknown_words`` are tried first.
@@ -209,7 +210,8 @@ def choose_defaults(
     if seconds == 0 or len(treebank) < MIN_TREES:
         return defaults
     search = _Search(treebank, seconds, lexicon, n_jobs, report)
-    best = search.best([defaults._replace(vertical=v, horizontal=h) for v, h in _MARKOVISATION])
+    orders = [defaults._replace(vertical=v, horizontal=h) for v, h in _MARKOVISATION]
+    best = search.best(orders, margin=_LARGE_MARGIN)
     classes = [
         best._replace(class_limit=limit, class_support=support) for limit, support in _WORD_CLASSES
     ]
@@ -220,7 +222,7 @@ def choose_defaults(
     if binarize:
         best = search.best([best, best._replace(binarize="left")])
     states = (best._replace(states=number) for number in _STATES)
-    best = search.best([best, *states], margin=_STATES_MARGIN)
+    best = search.best([best, *states], margin=_LARGE_MARGIN)
     return search.best([best, *(best._replace(**changed) for changed in _SHRINKAGE)])
 
 

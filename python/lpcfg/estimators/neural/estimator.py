@@ -217,9 +217,11 @@ class NeuralEstimator(Estimator):
         brackets = find_brackets(treebank)
         leaves = np.flatnonzero(treebank.word >= 0)
         word = treebank.word[leaves].astype(np.uint32)
-        counts = sum_weights(word, treebank.node_weights(leaves), len(treebank.words))
+        weights = treebank.node_weights(leaves)
+        present = None if weights is None else (weights > 0).astype(np.float64)
+        counts = sum_weights(word, present, len(treebank.words))
         clusters = loaded_clusters(self.word_clusters)
-        weights = NeuralWeights(
+        parameters = NeuralWeights(
             loss=self.loss,
             sizes=NeuralSizes(
                 words=self.word_size,
@@ -238,7 +240,7 @@ class NeuralEstimator(Estimator):
         )
         tags = np.array([backbone.tag_ids.get(s.labels[-1], 0) for s in treebank.symbols])
         trainer = _core.NeuralTrainer(
-            weights.network(),
+            parameters.network(),
             spellings=list(treebank.words),
             word_column=word,
             tags=tags[treebank.symbol[leaves]].astype(np.uint32),
@@ -272,7 +274,7 @@ class NeuralEstimator(Estimator):
             span_filter=None,
             # Half precision is enough, and the model file has half the size.
             neural_weights=replace(
-                weights, values=trainer.values().astype(np.float16).astype(np.float32)
+                parameters, values=trainer.values().astype(np.float16).astype(np.float32)
             ),
             provenance=self.provenance(treebank),
         )
@@ -306,6 +308,9 @@ def _frequent_characters(words: Iterable[str]) -> str:
 
 
 def _tree_weights(treebank: Treebank) -> NDArray[np.float32]:
-    if treebank.weights is None:
+    """Weights with a mean of 1 over trees that have one, so that gradients have the usual sizes."""
+    weights = treebank.weights
+    if weights is None:
         return np.ones(len(treebank), dtype=np.float32)
-    return treebank.weights.astype(np.float32)
+    scaled: NDArray[np.float64] = weights * (np.count_nonzero(weights) / weights.sum())
+    return scaled.astype(np.float32)
