@@ -36,8 +36,8 @@ _HOPELESS = 1.0
 #: What F1 must gain for other settings than the defaults: less may be chance.
 _MARGIN = 0.15
 
-#: The same for Markovisation, on which all members of an ensemble depend, and for numbers of states,
-#: because more of them make parsing slower and models larger.
+#: The same for Markovisation, on which all members of an ensemble depend, and for states: more of
+#: them make parsing slower and models larger.
 _LARGE_MARGIN = 0.5
 
 
