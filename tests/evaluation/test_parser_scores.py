@@ -34,6 +34,18 @@ def test_scores_are_those_of_the_trees(given):
         assert [tree.tags() for tree in result.trees] == [tree.tags() for tree in GOLD]
 
 
+def test_trees_of_a_file_are_cleaned(tmp_path):
+    parser = Parser(embedded_grammar())
+    path = tmp_path / "gold.mrg"
+    odd = [str(tree).replace("(NP (", "(NP-SBJ (-NONE- *)) (NP (", 1) for tree in GOLD]
+    path.write_text("\n".join(odd), "utf-8")
+    assert odd[0] != str(GOLD[0])
+    assert evaluate_parser(parser, path).scores == evaluate_parser(parser, GOLD).scores
+    path.write_text("", "utf-8")
+    with pytest.raises(TreebankError, match=r"no trees to evaluate on in .*gold\.mrg"):
+        evaluate_parser(parser, str(path))
+
+
 def test_more_knowledge_gives_better_tags():
     parser = Parser(embedded_grammar())
     words, tags = (

@@ -6,6 +6,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from os import PathLike, fspath
 from typing import Any, Literal
 
 from lpcfg import _html
@@ -16,6 +17,7 @@ from lpcfg.evaluation.scores import Scores, evaluate
 from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.parse import Parse, tree_from_spans
 from lpcfg.profiling import phase
+from lpcfg.treebank.reader import read_forest
 from lpcfg.treebank.tree import Tree
 
 __all__ = ["INPUTS", "Evaluation", "evaluate_parser"]
@@ -141,7 +143,7 @@ class Evaluation:
 
 def evaluate_parser(
     parser: BaseParser,
-    gold: Sequence[Tree],
+    gold: Sequence[Tree] | str | PathLike[str],
     *,
     input: Input = "words",
     parameters: EvalbParameters = NEW,
@@ -150,7 +152,8 @@ def evaluate_parser(
     r"""Parse the sentences of gold trees and score the result.
 
     - ``parser``: any parser: a :class:`~lpcfg.Parser`, an ensemble, a CRF or a reranker.
-    - ``gold``: one tree or more, cleaned in the same way as the treebank of the grammar.
+    - ``gold``: one tree or more, cleaned in the same way as the treebank of the grammar; or the
+      path of a file of trees, which are then cleaned.
     - ``input``: the input of the parser: ``"words"`` (the default), gold ``"tags"`` alone, or
       ``"both"``.
     - ``parameters``: EVALB parameters; by default the parameters of new.prm.
@@ -166,6 +169,12 @@ def evaluate_parser(
         raise InputError(
             f"input must be one of {', '.join(INPUTS)}, not {input!r}", argument="input"
         )
+    if isinstance(gold, (str, PathLike)):
+        cleaned = parser.grammar.cleaning.apply(read_forest(gold)).nonempty()
+        trees = [tree for tree in cleaned.trees() if tree is not None]
+        if not trees:
+            raise TreebankError(f"there are no trees to evaluate on in {fspath(gold)}")
+        return evaluate_parser(parser, trees, input=input, parameters=parameters, progress=progress)
     if not gold:
         raise TreebankError("there are no trees to evaluate on")
     words = [tree.words() for tree in gold]
@@ -179,18 +188,18 @@ def evaluate_parser(
         )
     )
     seconds = time.perf_counter() - started
-    trees = tuple(parse.tree for parse in parses)
+    found = tuple(parse.tree for parse in parses)
     if input == "tags":
         # These trees have tags in place of words.
-        spans = (tree.spans(preterminals=True) for tree in trees)
-        trees = tuple(map(tree_from_spans, spans, words))
+        spans = (tree.spans(preterminals=True) for tree in found)
+        found = tuple(map(tree_from_spans, spans, words))
     with phase("scoring"):
-        scores = evaluate(gold, trees, parameters)
-        known, unknown = tags_by_knowledge(parser.grammar, gold, trees, parameters)
+        scores = evaluate(gold, found, parameters)
+        known, unknown = tags_by_knowledge(parser.grammar, gold, found, parameters)
     return Evaluation(
         scores=scores,
         parses=parses,
-        trees=trees,
+        trees=found,
         tokens=sum(map(len, words)),
         seconds=seconds,
         known_words=known,
