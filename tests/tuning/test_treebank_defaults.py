@@ -26,6 +26,8 @@ def noun_phrases(parents_matter, number=60):
 @pytest.fixture
 def few_trees(monkeypatch):
     monkeypatch.setattr(treebank_defaults, "MIN_TREES", 1)
+    # Margins are for as many held-out trees.
+    monkeypatch.setattr(treebank_defaults, "_HELD_OUT", 6)
 
 
 def test_trials_stop_when_the_time_is_up(few_trees, monkeypatch):
@@ -41,7 +43,10 @@ def test_trials_stop_when_the_time_is_up(few_trees, monkeypatch):
 def test_no_trials_without_time_or_trees(monkeypatch):
     trials = []
     treebank = noun_phrases(True)
-    assert choose_defaults(treebank, report=trials.append) == TreebankDefaults()
+    small = TreebankDefaults(0, 0, unknown_words="log-linear")
+    assert choose_defaults(treebank, report=trials.append) == small
+    tags = LexiconOptions(classes="tag")
+    assert choose_defaults(treebank, lexicon=tags) == TreebankDefaults(0, 0)
     monkeypatch.setattr(treebank_defaults, "MIN_TREES", 1)
     assert choose_defaults(treebank, seconds=0, report=trials.append) == TreebankDefaults()
     assert not trials
@@ -147,6 +152,14 @@ def test_other_numbers_of_states_have_to_gain_more(mock_trials):
     assert choose_defaults(noun_phrases(True)) == TreebankDefaults()
     gain = 0.6
     assert choose_defaults(noun_phrases(True)) == TreebankDefaults(states=24)
+
+
+def test_margins_grow_with_chance(mock_trials, monkeypatch):
+    mock_trials(lambda settings: 70.0 + (settings.states == 24))
+    assert choose_defaults(noun_phrases(True)) == TreebankDefaults(states=24)
+    # Four times fewer held-out trees than the margins are for, and twice the margin.
+    monkeypatch.setattr(treebank_defaults, "_HELD_OUT", 60)
+    assert choose_defaults(noun_phrases(True)) == TreebankDefaults()
 
 
 def test_the_side_of_binarisation_is_chosen_if_it_is_asked_for(mock_trials):
