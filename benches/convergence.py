@@ -1,4 +1,4 @@
-"""Draw how spectral estimates of a known L-PCFG approach the truth, into docs/convergence.svg.
+"""Draw how spectral estimates of a known L-PCFG approach the truth, into docs/results/.
 
 The grammar is the ambiguous one of tests/support/latent_trees.py, with two states a symbol.
 Run from the top of the repository, with matplotlib: .venv/bin/python benches/convergence.py
@@ -61,4 +61,4 @@ def draw(found, path):
 
 if __name__ == "__main__":
     no_options(__doc__)
-    draw(measure(), REPOSITORY / "docs" / "convergence.svg")
+    draw(measure(), REPOSITORY / "docs" / "results" / "convergence.svg")

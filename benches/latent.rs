@@ -20,6 +20,7 @@ use lpcfg_core::chart::rule_posteriors::RulePosteriors;
 use lpcfg_core::decode::{Best, ExpectedGain};
 use lpcfg_core::numeric::contraction::{contract, expand};
 use lpcfg_core::numeric::tensor::{Run, SparseTensor, Tensor};
+use lpcfg_core::parser::Parser;
 
 #[path = "support/counted_grammar.rs"]
 mod counted_grammar;
@@ -29,19 +30,21 @@ mod latent_grammar;
 mod pipeline;
 #[path = "support/random_trees.rs"]
 mod random_trees;
+#[path = "support/sentences.rs"]
+mod sentences;
 #[path = "support/stages.rs"]
 mod stages;
 
 use counted_grammar::Counted;
 use latent_grammar::with_states;
 use random_trees::Random;
+use sentences::sentences;
 use stages::Stages;
 
 /// The fraction of a sparse tensor's values that are stored.
 const DENSITY: f64 = 0.1;
 /// The bytes of tensors that a kernel reads: they fit into the first-level or the last-level cache.
 const WORKING_SETS: [(&str, usize); 2] = [("near", 1 << 14), ("far", 1 << 23)];
-const SENTENCES: usize = 4;
 
 /// Tensors of one shape, stored one after the other.
 struct Tensors {
@@ -194,13 +197,14 @@ fn kernels(criterion: &mut Criterion) {
 
 fn passes(criterion: &mut Criterion) {
     let counted = Counted::new();
+    let parser = Parser::new(counted.grammar.clone()).expect("the grammar is sound");
     let projection = counted.grammar.projection().expect("the grammar has one");
     let coarse_grammar = CoarseGrammar::new(projection).expect("the grammar is sound");
     for (states, density) in [(8, None), (16, None), (16, Some(DENSITY)), (32, None)] {
         let grammar = with_states(&counted, states, density);
         let latent = grammar.latent().expect("it was just given some");
         for length in [10, 20, 40, 80] {
-            let sentences = counted.sentences(length, SENTENCES);
+            let sentences = sentences(&counted, &parser, length);
             let mut stages: Vec<Stages> = sentences
                 .iter()
                 .map(|sentence| Stages::new(&grammar, &coarse_grammar, sentence))
@@ -209,7 +213,7 @@ fn passes(criterion: &mut Criterion) {
                 sentences.iter().map(|_| LatentPass::default()).collect();
             let kind = density.map_or("dense", |_| "sparse");
             let mut group = criterion.benchmark_group(format!("latent, {states} states {kind}"));
-            group.throughput(Throughput::Elements(SENTENCES as u64));
+            group.throughput(Throughput::Elements(sentences.len() as u64));
             quick(&mut group);
             let cancel = Cancel::new();
             group.bench_function(BenchmarkId::new("inside pass", length), |bencher| {

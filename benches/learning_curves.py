@@ -1,4 +1,4 @@
-"""Draw how split-merge learns from GUM, into docs/learning_curves.svg, and print a table of it.
+"""Draw how split-merge learns from GUM, into docs/results/, and print a table of it.
 
 Run from the top of the repository, with matplotlib: .venv/bin/python benches/learning_curves.py
 """
@@ -67,4 +67,6 @@ if __name__ == "__main__":
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     found = measure(options.cycles, options.seed)
-    draw(*found, Path(__file__).resolve().parent.parent / "docs" / "learning_curves.svg")
+    draw(
+        *found, Path(__file__).resolve().parent.parent / "docs" / "results" / "learning_curves.svg"
+    )

@@ -1,6 +1,6 @@
 """EM from random starts and from pivots on GUM, as in table 1 of Cohen & Collins (2014).
 
-Prints F1 on the development part by iteration, and draws it into docs/pivot.svg.
+Prints F1 on the development part by iteration, and draws it into docs/results/pivot.svg.
 Run from the top of the repository, with matplotlib: .venv/bin/python benches/pivot.py
 """
 
@@ -88,7 +88,7 @@ def main():
             iteration, best, seconds = max(rows, key=lambda row: row[1])
             cells = [f1.get(checked, "") for checked in CHECKED]
             print_row(states, name, *cells, f"{best:.2f}", iteration, f"{seconds:.0f}")
-    draw(found, Path(__file__).resolve().parent.parent / "docs" / "pivot.svg")
+    draw(found, Path(__file__).resolve().parent.parent / "docs" / "results" / "pivot.svg")
 
 
 if __name__ == "__main__":

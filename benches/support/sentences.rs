@@ -1,5 +1,7 @@
 //! Sentences to parse, and the options with which they are parsed.
 
+#![allow(dead_code, reason = "each bench uses a part")]
+
 use lpcfg_core::cancel::Cancel;
 use lpcfg_core::grammar::Token;
 use lpcfg_core::parser::{Combine, Decoder, Options, Parser, Status, Workspace};
