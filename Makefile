@@ -99,11 +99,14 @@ lint-python: $(DEVELOPER_TOOLS)
 	$(BIN)/ruff check python tests benches docs conftest.py
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/mypy
+	$(BIN)/mypy --config-file benches/mypy.ini benches/*.py
 	$(BIN)/python -m mypy.stubtest lpcfg._core --ignore-disjoint-bases
 
 # After the linter: both would wait for the same build folder.
 cargo-test: lint-rust
 	$(CARGO) test $(MANIFEST) --locked --quiet
+	# Each bench once, so that `make bench` works when it is wanted.
+	$(CARGO) test $(MANIFEST) --locked --quiet --benches > /dev/null
 
 pytest: $(DEVELOPER_TOOLS)
 	# A module is run by one process, so that its fixtures are made once. conftest.py orders them.

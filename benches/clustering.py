@@ -54,7 +54,7 @@ if __name__ == "__main__":
     fitted, seconds = timed(EMEstimator(start=start, iterations=1, n_jobs=1).fit, treebank)
     row("24 states, then one step of EM", fitted.grammar_, first + seconds)
     for name, variant in (
-        ("24 states, ten runs of k-means (the default)", ClusteringEstimator()),
+        ("24 states, the best of ten runs of k-means", replace(ONCE, restarts=10)),
         ("24 states, one cluster for each node", replace(ONCE, variance_scale=0.0)),
         ("24 states, clusters twice as wide", replace(ONCE, variance_scale=2.0)),
         ("24 states, rules interpolated with C = 5", replace(ONCE, smoothing=5.0)),
@@ -63,8 +63,8 @@ if __name__ == "__main__":
         grammar, seconds = timed(variant.estimate_projected, projected)
         row(name, grammar, shared + seconds)
     for name, variant, transform in (
-        ("24 states, fourteen features", replace(ONCE, features="full"), ONCE.transform),
-        ("24 states, trees remember parents (v<1)", ONCE, Transform()),
+        ("24 states, full features (7+7)", replace(ONCE, features="full"), ONCE.default_transform),
+        ("24 states, parent annotation (v<1)", ONCE, Transform()),
     ):
         fitted, seconds = timed(variant.fit, training(transform))
         row(name, fitted.grammar_, seconds)

@@ -66,7 +66,6 @@ if __name__ == "__main__":
     parser.add_argument("--cycles", type=int, default=5)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    found = measure(options.cycles, options.seed)
-    draw(
-        *found, Path(__file__).resolve().parent.parent / "docs" / "results" / "learning_curves.svg"
-    )
+    likelihoods, cycles = measure(options.cycles, options.seed)
+    results = Path(__file__).resolve().parent.parent / "docs" / "results"
+    draw(likelihoods, cycles, results / "learning_curves.svg")
