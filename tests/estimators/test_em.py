@@ -133,6 +133,14 @@ def test_crf_models_are_no_start():
         replace(fit(iterations=1).grammar_, crf_weights=crf.crf_weights)
 
 
+def test_neural_models_are_no_start():
+    # Its grammar would be trained, but the network would parse in place of it.
+    sizes = {"word_size": 4, "character_states": 2, "word_states": 4, "span_size": 4}
+    neural = lpcfg.NeuralEstimator(epochs=0, n_jobs=1, **sizes).fit(BANK).grammar_
+    with pytest.raises(lpcfg.InputError, match="a neural model has a network"):
+        fit(start=neural)
+
+
 def test_training_stops_when_held_out_trees_become_no_likelier():
     estimator = fit(held_out=0.3, iterations=600, patience=2)
     scores = estimator.scores_

@@ -90,8 +90,8 @@ class EMEstimator(Estimator):
         default=None,
         metadata=parameter(
             Instance(Grammar, None),
-            "a grammar with probabilities to start from, trained on the same trees by this or "
-            "another estimator; None for the PCFG with random states",
+            "a grammar with probabilities (no CRF, no network) to start from, trained on the same "
+            "trees by this or another estimator; None for the PCFG with random states",
             metavar="MODEL",
             provenance=_start_record,
         ),
@@ -157,11 +157,11 @@ class EMEstimator(Estimator):
         """
         super().validate()
         check_counts(self)
-        if self.start is not None and self.start.crf_weights is not None:
+        if self.start is not None and self.start.is_conditional:
             raise self.invalid(
                 "start",
-                "must be a grammar with probabilities; a CRF has weights of features, from which "
-                "EM cannot start",
+                "must be a grammar with probabilities; a CRF has weights of features and a neural "
+                "model has a network, from which EM cannot start",
             )
         if self.held_out and self.monitor is not None:
             raise self.invalid("monitor", "must be None if trees are held_out")
