@@ -10,11 +10,21 @@ import numpy as np
 import pytest
 from optuna.storages.journal import JournalFileOpenLock
 
-from lpcfg import InputError, Parser, Transform, Treebank, embedded_trees, evaluate_parser, load
+from lpcfg import (
+    InputError,
+    Parser,
+    Transform,
+    Treebank,
+    WordClusters,
+    embedded_trees,
+    evaluate_parser,
+    load,
+)
 from lpcfg.cli.main import main
 from lpcfg.estimators.registry import ESTIMATORS, make_estimator
 from lpcfg.estimators.transformed import Transformed
 from lpcfg.parameters.constraints import Pair
+from lpcfg.treebank import HeadRules
 from lpcfg.tuning import Choice, Range, SearchSpace, tune
 from lpcfg.tuning._trial import TrialRunner
 from lpcfg.tuning.grammars import GrammarCache
@@ -23,6 +33,7 @@ from lpcfg.tuning.space import _declared
 
 TREES = embedded_trees()
 TRAINING, GOLD = Treebank.from_trees(TREES[:150]), TREES[150:190]
+TEXTS = [[tree.words() for tree in trees] for trees in (TREES[:150], TREES[:120])]
 SPECTRAL = make_estimator("spectral", min_count=1, full_count=50)
 
 
@@ -100,7 +111,19 @@ def test_decompositions_are_shared_unless_something_that_they_depend_on_differs(
     for ridge in (0.1, 1.0):
         cache.grammar(SPECTRAL.with_params(ridge=ridge, states=(4, 4)))
     assert cache.decompositions == 1
-    for other in ({"kappa": 1.0}, {"cutoff": 2}, {"features": "compact"}, {"lexicon__rare": 1}):
+    heads = HeadRules({"NP": (("left", ()),)}, default="right")
+    clusters = [WordClusters((2, 4, 8), dimensions=8, min_count=2).fit(text) for text in TEXTS]
+    others = (
+        {"kappa": 1.0},
+        {"cutoff": 2},
+        {"features": "compact"},
+        {"lexicon__rare": 1},
+        {"head_rules": heads},
+        {"random_state": 1},
+        {"word_clusters": clusters[0]},
+        {"word_clusters": clusters[1]},
+    )
+    for other in others:
         before = cache.decompositions
         cut = cache.grammar(SPECTRAL.with_params(**other))
         assert cache.decompositions == before + 1

@@ -82,17 +82,13 @@ class GrammarCache:
         self, estimator: ProjectingEstimator, treebank: Treebank, compute: Callable[[], Part]
     ) -> Part:
         """What the SVD of an estimator gives, from the cache or new."""
-        key = digest(
-            type(estimator).__name__,
-            estimator.features,
-            estimator.kappa,
-            estimator.cutoff,
-            estimator.head_rules,
-            estimator.lexicon,
-            estimator.random_state,
-            estimator.ranks(treebank).tolist(),
-            treebank.transform,
-        )
+        record = estimator.provenance_params()
+        for name in _later_parameters(estimator):
+            record.pop(name, None)
+        # Values tell functions and seeds apart, of which records have names and sizes alone.
+        values = {name: getattr(estimator, name) for name in record}
+        ranks = estimator.ranks(treebank).tolist()
+        key = digest(estimator.name, record, values, ranks, treebank.transform)
         with self._lock:
             if key not in self._kept:
                 while len(self._kept) >= _KEPT:
@@ -102,3 +98,11 @@ class GrammarCache:
             self._kept.move_to_end(key)
             part: Part = self._kept[key]
         return part
+
+
+def _later_parameters(estimator: ProjectingEstimator) -> set[str]:
+    """The parameters that are used after the SVD, apart from what decides its ranks."""
+    if isinstance(estimator, SpectralEstimator):
+        return {"noise", *HYPERPARAMETERS}
+    # Projections are computed by the base class, which knows its own parameters alone.
+    return {"noise"} | (estimator.parameters().keys() - ProjectingEstimator.parameters().keys())
