@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 import time
+from itertools import product
 
 import numpy as np
 import pytest
@@ -82,6 +83,37 @@ def test_a_range_goes_upwards_and_a_pcfg_has_nothing_to_search():
         Range(2, 1)
     with pytest.raises(InputError, match="nothing to search"):
         SearchSpace.of(make_estimator("pcfg"))
+
+
+@pytest.mark.parametrize(
+    ("own", "search"),
+    [
+        ({"min_count": 80}, {}),
+        ({"min_count": 80, "full_count": 90}, {"full_count": Choice((85, 60))}),
+        ({"min_count": 1, "full_count": 30}, {}),
+        ({"min_count": 1, "full_count": 30}, {"min_count": Range(40, 200)}),
+        ({}, {"min_count": Range(1, 200)}),
+        ({}, {"min_count": Range(100, 200), "full_count": Range(20, 60)}),
+        ({}, {"min_count": Choice((10, 300)), "full_count": Choice((20, 60))}),
+    ],
+)
+@pytest.mark.parametrize("name", ["spectral", "em"])
+def test_all_values_of_a_space_are_valid_together(name, own, search):
+    estimator = make_estimator(name, **own)
+    fixed = tuple(own.keys() - search.keys())
+    space = SearchSpace.of(estimator, search, fixed=fixed)
+    counts = [each for each in ("min_count", "full_count") if each in space.values]
+    widest = estimator.with_params(**space.largest_models())
+    widest.validate()
+    for ends in product(*(space.values[each].ends for each in counts)):
+        values = space.defaults() | dict(zip(counts, ends, strict=True))
+        chosen = space.chosen(values)
+        chosen.validate()
+        assert all(getattr(chosen, each) == own[each] for each in fixed)
+        assert all(getattr(chosen, each) == space.used(values)[each] for each in counts)
+        # All grammars of a search are cut from the widest one.
+        assert widest.min_count <= chosen.min_count
+        assert widest.full_count <= chosen.full_count
 
 
 def same_latent(first, second):
@@ -292,6 +324,25 @@ def test_the_command_that_is_printed_has_the_transform(files, capsys):
     assert load("out/best.lpcfg").transform == Transform(binarize="left", vertical=0)
     assert main([*printed[-1].split()[1:], "-q"]) == 0
     assert (files / "out" / "best.lpcfg").read_bytes() == best
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--min-count", "80"],
+        ["--full-count", "20", "--search", "min-count=30:200"],
+        ["--search", "min-count=60:200", "--search", "full-count=50:60"],
+    ],
+)
+def test_the_command_searches_counts_that_exclude_each_other(files, capsys, options):
+    arguments = ["tune", "train.mrg", "dev.mrg", "-o", "out", "--trials", "3", "-j", "1", "-q"]
+    assert main([*arguments, "--ridge", "0.7", "--features", "compact", *options]) == 0
+    assert "lpcfg train" in capsys.readouterr().out
+    rows = [json.loads(line) for line in (files / "out" / "trials.jsonl").read_text().splitlines()]
+    own = load("out/best.lpcfg").provenance
+    assert all(
+        own[name] == rows[0][name] for name in ("min_count", "full_count") if name in rows[0]
+    )
 
 
 @pytest.mark.parametrize(

@@ -273,7 +273,7 @@ def collect(study: Study, space: SearchSpace) -> Tuning:
     # Of equally good trials the first, which may have the defaults.
     ranked = sorted(complete, key=lambda trial: (-(trial.value or 0.0), trial.number))
     rows = [
-        {"trial": trial.number, "F1": trial.value, **trial.params, **trial.user_attrs}
+        {"trial": trial.number, "F1": trial.value, **space.used(trial.params), **trial.user_attrs}
         for trial in ranked
     ]
     stopped = study.get_trials(deepcopy=False, states=[TrialState.PRUNED])

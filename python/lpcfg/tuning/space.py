@@ -169,6 +169,26 @@ class SearchSpace:
         }
         return self.chosen(taken)
 
+    def used(self, values: Mapping[str, Any]) -> dict[str, Any]:
+        """The values of a trial as its estimator has them.
+
+        An estimator cannot have a ``min_count`` above its ``full_count``. Where a trial would,
+        ``full_count`` is raised, or ``min_count`` lowered if ``full_count`` is fixed.
+
+        >>> from lpcfg import SpectralEstimator
+        >>> SearchSpace.of(SpectralEstimator()).used({"min_count": 40, "full_count": 30})
+        {'min_count': 40, 'full_count': 40}
+        """
+        found = dict(values)
+        own = self.estimator.get_params(deep=False)
+        if {"min_count", "full_count"} <= own.keys():
+            least, full = (found.get(name, own[name]) for name in ("min_count", "full_count"))
+            if least > full and "full_count" in found:
+                found["full_count"] = least
+            elif least > full and "min_count" in found:
+                found["min_count"] = full
+        return found
+
     def chosen(self, values: Mapping[str, Any]) -> Estimator:
         """The estimator with the values of a trial, by the names that :meth:`defaults` has.
 
@@ -177,6 +197,7 @@ class SearchSpace:
         >>> space.chosen(space.defaults() | {"states_tags": 4, "ridge": 0.2})
         SpectralEstimator(states=(12, 4), ridge=0.2)
         """
+        values = self.used(values)
         found: dict[str, Any] = {}
         for name in self.values:
             names = self._names(name)
@@ -217,7 +238,7 @@ class SearchSpace:
             if name in self.values:
                 end = choose(self.values[name].ends)
                 found[name] = (end, end) if len(self._names(name)) > 1 else end
-        return found
+        return self.used(found)
 
     def _names(self, parameter: str) -> tuple[str, ...]:
         """The names of a parameter in trials: two for a pair."""
