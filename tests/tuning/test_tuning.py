@@ -8,6 +8,7 @@ import time
 from itertools import product
 
 import numpy as np
+import optuna
 import pytest
 from optuna.storages.journal import JournalFileOpenLock
 
@@ -76,6 +77,18 @@ def test_other_values_replace_the_declared_ones_and_fixed_parameters_stay():
 def test_values_that_a_parameter_does_not_allow_are_refused(search, message):
     with pytest.raises(InputError, match=message):
         SearchSpace.of(SPECTRAL, search)
+
+
+def test_a_range_has_all_numbers_of_its_parameter():
+    neural = SearchSpace.of(make_estimator("neural"), {"epochs": Range(1, 3)})
+    assert isinstance(neural.values["epochs"].high, int)
+    space = SearchSpace.of(SPECTRAL, {"ridge": Range(0, 2), "vertical": Range(0, 2)})
+    study = optuna.create_study(sampler=optuna.samplers.RandomSampler(seed=0))
+    tried = [study.ask() for _ in range(20)]
+    for trial in tried:
+        space.suggest(trial)
+    assert {trial.params["vertical"] for trial in tried} == {0, 1, 2}
+    assert len({trial.params["ridge"] for trial in tried}) == 20
 
 
 def test_a_range_goes_upwards_and_a_pcfg_has_nothing_to_search():

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Self
 from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.transformed import Transformed
-from lpcfg.parameters.constraints import Constraint, Interval, Options, Pair
+from lpcfg.parameters.constraints import AnyOf, Constraint, Interval, Options, Pair
 from lpcfg.parameters.parameterized import Parameter
 from lpcfg.treebank.transform import Transform
 
@@ -36,6 +36,8 @@ _TRANSFORM: dict[str, Constraint] = {
 @dataclass(frozen=True)
 class Range:
     """Numbers from ``low`` to ``high``, both included; integers if both are.
+
+    A search tries integers or real numbers as its parameter has them, whatever the ends are.
 
     >>> Range(2, 16)
     Range(low=2, high=16)
@@ -150,8 +152,7 @@ class SearchSpace:
             if each.search is not None and name not in fixed
         }
         for name, values in (search or {}).items():
-            _check(estimator, name, values)
-            found[name] = values
+            found[name] = _allowed(estimator, name, values)
         if not found:
             raise InputError(
                 f"the estimator {estimator.name} has nothing to search for; name parameters and "
@@ -260,8 +261,11 @@ def _constraints(estimator: Estimator) -> dict[str, Constraint]:
     return {name: each.constraint for name, each in _declared(estimator)} | _TRANSFORM
 
 
-def _check(estimator: Estimator, name: str, values: Range | Choice) -> None:
-    """Raise an InputError if a parameter does not exist, or does not allow the values."""
+def _allowed(estimator: Estimator, name: str, values: Range | Choice) -> Range | Choice:
+    """The values as numbers of the parameter's kind.
+
+    Raises an InputError if the parameter does not exist or does not allow them.
+    """
     constraints = _constraints(estimator)
     if name not in constraints:
         raise InputError(
@@ -274,3 +278,10 @@ def _check(estimator: Estimator, name: str, values: Range | Choice) -> None:
     for value in values.ends:
         if not one.allows(value):
             raise InputError(f"{name} must be {one}, not {value!r}", argument="search")
+    # An optional number is a number or None.
+    parts = one.constraints if isinstance(one, AnyOf) else (one,)
+    interval = next((part for part in parts if isinstance(part, Interval)), None)
+    # A range from 0 to 2 of a real parameter has more numbers than 0, 1 and 2.
+    if isinstance(values, Range) and interval is not None:
+        return Range(interval.kind(values.low), interval.kind(values.high))
+    return values
