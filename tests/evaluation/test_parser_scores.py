@@ -15,6 +15,7 @@ from lpcfg import (
     evaluate,
     evaluate_parser,
 )
+from lpcfg.evaluation.evalb_parameters import COLLINS, find_parameters
 from lpcfg.evaluation.known_words import TagCounts, tags_by_knowledge
 from support.grammars import embedded_grammar
 
@@ -44,6 +45,24 @@ def test_trees_of_a_file_are_cleaned(tmp_path):
     path.write_text("", "utf-8")
     with pytest.raises(TreebankError, match=r"no trees to evaluate on in .*gold\.mrg"):
         evaluate_parser(parser, str(path))
+
+
+def test_parameters_are_named_or_read_before_anything_is_parsed(tmp_path, monkeypatch):
+    parser = Parser(embedded_grammar())
+    file = tmp_path / "mine.prm"
+    file.write_text("DELETE_LABEL NN\n")
+    found = find_parameters(file)
+    assert evaluate_parser(parser, GOLD, parameters="collins").scores == evaluate(
+        GOLD, parser.parse_many(words=[tree.words() for tree in GOLD]), COLLINS
+    )
+    given, same = (evaluate_parser(parser, GOLD, parameters=each) for each in (file, found))
+    assert (given.scores, given.known_words) == (same.scores, same.known_words)
+    assert given.scores != evaluate_parser(parser, GOLD).scores
+    counts = tags_by_knowledge(parser.grammar, GOLD, given.trees, file)
+    assert counts == (same.known_words, same.unknown_words)
+    monkeypatch.setattr(Parser, "analyze_many", lambda *_, **__: pytest.fail("was parsed"))
+    with pytest.raises(FileNotFoundError):
+        evaluate_parser(parser, GOLD, parameters="colins")
 
 
 def test_more_knowledge_gives_better_tags():

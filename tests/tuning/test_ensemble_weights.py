@@ -3,6 +3,7 @@
 import pytest
 
 from lpcfg import Ensemble, Grammar, Parser, Tree, TreebankError, evaluate_parser
+from lpcfg.evaluation.evalb_parameters import COLLINS
 from lpcfg.tuning.ensemble_weights import learn_weights
 
 #: Sentences of which three grammars know the right trees of some each.
@@ -52,6 +53,15 @@ def test_learnt_weights_are_no_worse_than_equal_ones_or_any_member(ensemble):
     for trees in (GOLD, GOLD[:2], GOLD[2:], GOLD[1:4]):
         found = learn_weights(ensemble, trees)
         assert found.f1 >= max(found.equal_f1, *found.member_f1)
+
+
+def test_parameters_are_named_or_read_before_anything_is_parsed(ensemble, monkeypatch):
+    assert learn_weights(ensemble, GOLD, parameters="collins") == learn_weights(
+        ensemble, GOLD, parameters=COLLINS
+    )
+    monkeypatch.setattr(Ensemble, "member_columns", lambda *_: pytest.fail("was parsed"))
+    with pytest.raises(FileNotFoundError):
+        learn_weights(ensemble, GOLD, parameters="colins")
 
 
 def test_members_that_do_not_help_are_left_out():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from os import PathLike
 from typing import Self
 
 from lpcfg.evaluation.counts import percentage
-from lpcfg.evaluation.evalb_parameters import NEW, EvalbParameters
+from lpcfg.evaluation.evalb_parameters import NEW, EvalbParameters, find_parameters
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.treebank.tree import Tree
 from lpcfg.treebank.treebank import normalized_word
@@ -53,7 +54,7 @@ def tags_by_knowledge(
     grammar: Grammar,
     gold: Iterable[Tree],
     predicted: Iterable[Tree],
-    parameters: EvalbParameters = NEW,
+    parameters: EvalbParameters | str | PathLike[str] = NEW,
 ) -> tuple[TagCounts, TagCounts]:
     r"""The tags of known and of unknown words, counted as strict scores count them.
 
@@ -65,6 +66,7 @@ def tags_by_knowledge(
     >>> tags_by_knowledge(grammar, gold, [Tree.from_string("(S (X go) (X up))")])
     (TagCounts(words=1, correct=1), TagCounts(words=1, correct=0))
     """
+    parameters = find_parameters(parameters)
     form, words, correct = grammar.normalization, [0, 0], [0, 0]
     for one, other in zip(gold, predicted, strict=True):
         # A tree over other words has no correct tag; only custom parsers return one.

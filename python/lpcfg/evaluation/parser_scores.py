@@ -11,7 +11,7 @@ from typing import Any, Literal
 
 from lpcfg import _html
 from lpcfg.errors import InputError, TreebankError
-from lpcfg.evaluation.evalb_parameters import NEW, EvalbParameters
+from lpcfg.evaluation.evalb_parameters import NEW, EvalbParameters, find_parameters
 from lpcfg.evaluation.known_words import TagCounts, tags_by_knowledge
 from lpcfg.evaluation.scores import Scores, evaluate
 from lpcfg.parsing.base import BaseParser
@@ -146,7 +146,7 @@ def evaluate_parser(
     gold: Sequence[Tree] | str | PathLike[str],
     *,
     input: Input = "words",
-    parameters: EvalbParameters = NEW,
+    parameters: EvalbParameters | str | PathLike[str] = NEW,
     progress: Callable[[Iterable[Parse]], Iterable[Parse]] = iter,
 ) -> Evaluation:
     r"""Parse the sentences of gold trees and score the result.
@@ -156,7 +156,8 @@ def evaluate_parser(
       path of a file of trees, which are then cleaned.
     - ``input``: the input of the parser: ``"words"`` (the default), gold ``"tags"`` alone, or
       ``"both"``.
-    - ``parameters``: EVALB parameters; by default the parameters of new.prm.
+    - ``parameters``: EVALB parameters: the name of built-in ones, the path of a .prm file, or an
+      object; see :func:`~lpcfg.evaluate`. By default those of new.prm.
     - ``progress``: wraps the iterator of parses, for instance to show a progress bar.
 
     >>> from lpcfg import Grammar, Parser
@@ -169,6 +170,7 @@ def evaluate_parser(
         raise InputError(
             f"input must be one of {', '.join(INPUTS)}, not {input!r}", argument="input"
         )
+    parameters = find_parameters(parameters)
     if isinstance(gold, (str, PathLike)):
         cleaned = parser.grammar.cleaning.apply(read_forest(gold)).nonempty()
         trees = [tree for tree in cleaned.trees() if tree is not None]

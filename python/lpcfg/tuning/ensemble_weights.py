@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from os import PathLike
 
 from lpcfg._options import check_positive
 from lpcfg.errors import TreebankError
-from lpcfg.evaluation.evalb_parameters import NEW, EvalbParameters
+from lpcfg.evaluation.evalb_parameters import NEW, EvalbParameters, find_parameters
 from lpcfg.evaluation.scores import evaluate
 from lpcfg.parsing.ensemble import Ensemble
 from lpcfg.parsing.member_columns import MemberColumns
@@ -41,7 +42,7 @@ def learn_weights(
     trees: Sequence[Tree],
     *,
     rounds: int = 12,
-    parameters: EvalbParameters = NEW,
+    parameters: EvalbParameters | str | PathLike[str] = NEW,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
 ) -> EnsembleWeights:
     r"""Learn the weights of an ensemble's members from trees that no member was trained on.
@@ -56,7 +57,8 @@ def learn_weights(
       that has learnt from them gets too much weight. Weights from less than a few hundred trees
       may be chance.
     - ``rounds``: the number of rounds (default 12), and the sum of the weights at most.
-    - ``parameters``: EVALB parameters; by default the parameters of new.prm.
+    - ``parameters``: EVALB parameters: the name of built-in ones, the path of a .prm file, or an
+      object; see :func:`~lpcfg.evaluate`. By default those of new.prm.
     - ``progress``: wraps the iterator of rounds, for instance to show a progress bar.
 
     >>> from lpcfg import Grammar
@@ -69,7 +71,7 @@ def learn_weights(
     check_positive("rounds", rounds)
     if not trees:
         raise TreebankError("there are no trees to learn weights from")
-    scorer = _Scorer(ensemble, trees, parameters)
+    scorer = _Scorer(ensemble, trees, find_parameters(parameters))
     count = len(ensemble.members)
     single = [tuple(int(own == member) for own in range(count)) for member in range(count)]
     equal = (1,) * count
