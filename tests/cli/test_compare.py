@@ -47,3 +47,13 @@ def test_command_explains_what_is_wrong(parsed, run):
     write("lines.mrg", "(NN rain)\n(NN\nsnow)\n")
     message = refused(run("compare", "blank.mrg", "blank.mrg", "lines.mrg"))
     assert "one tree on each line" in message
+
+
+def test_only_line_feeds_end_the_names_of_groups(parsed, run):
+    arguments = ("compare", "gold.mrg", "flat.mrg", "--samples", "9", "--groups", "genres.txt")
+    write("genres.txt", "news\u2028today\n" + "fiction\n" * (len(TREES) - 1))
+    code, output, _ = run(*arguments, "--json")
+    assert code == 0
+    assert "news\u2028today" in json.loads(output)["groups"]
+    (parsed / "genres.txt").write_bytes(b"news\nscience-fiction\nroman-\xe9\n")
+    assert refused(run(*arguments)).startswith("genres.txt:3: the text is not UTF-8")

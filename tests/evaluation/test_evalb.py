@@ -293,7 +293,7 @@ def test_unreadable_parameter_files(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"missing\.prm"):
         find_parameters(tmp_path / "missing.prm")
     (tmp_path / "latin.prm").write_bytes(b"EQ_WORD a \xe9\n")
-    with pytest.raises(InputError, match=r"latin\.prm: .* UTF-8"):
+    with pytest.raises(InputError, match=r"latin\.prm:1: .* UTF-8"):
         find_parameters(tmp_path / "latin.prm")
 
 

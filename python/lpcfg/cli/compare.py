@@ -14,6 +14,7 @@ from lpcfg.evaluation.comparison import compare_parsers
 from lpcfg.evaluation.evalb_parameters import find_parameters
 from lpcfg.io.replacing import write_text
 from lpcfg.treebank.sentence_lines import read_gold_and_predicted
+from lpcfg.treebank.text_lines import read_lines
 from lpcfg.treebank.tree import Tree
 
 __all__ = ["add"]
@@ -104,4 +105,4 @@ def _read(
 
 
 def _groups(path: str) -> list[str]:
-    return [line.strip() for line in Path(path).read_text(encoding="utf-8").splitlines()]
+    return [line.strip() for line in read_lines(path)]

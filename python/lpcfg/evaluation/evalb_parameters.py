@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 
 from lpcfg.errors import InputError
+from lpcfg.treebank.text_lines import numbered_lines
 
 __all__ = ["COLLINS", "NEW", "EvalbParameters", "find_parameters", "read_parameters"]
 
@@ -179,21 +179,17 @@ def find_parameters(name: EvalbParameters | str | os.PathLike[str]) -> EvalbPara
 def read_parameters(path: str | os.PathLike[str]) -> EvalbParameters:
     r"""Read a .prm file. Lines that EVALB would warn about or misread are errors here.
 
-    >>> import tempfile
+    >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     file = Path(folder, "mine.prm")
+    ...     file = pathlib.Path(folder, "mine.prm")
     ...     _ = file.write_text("# custom\nCUTOFF_LEN 70\nDELETE_LABEL ROOT\n")
     ...     parameters = read_parameters(file)
     >>> parameters.cutoff_length, parameters.delete_labels
     (70, frozenset({'ROOT'}))
     """
-    try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise InputError(f"a .prm file must be UTF-8 text: {error}", path=path) from error
     reader = _Reader()
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip() and not line.startswith("#"):
+    for number, line in numbered_lines(path):
+        if not line.startswith("#"):
             try:
                 reader.read(line)
             except ValueError as error:

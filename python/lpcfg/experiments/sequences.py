@@ -8,7 +8,6 @@ from copy import copy
 from functools import partial
 from itertools import pairwise
 from os import PathLike
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from lpcfg.errors import InputError
 from lpcfg.experiments.trials import Trial, digest
 from lpcfg.sequence.hmm import HMM
+from lpcfg.treebank.text_lines import read_lines
 
 __all__ = ["LabelledTexts", "read_labelled_texts", "sequence_trials"]
 
@@ -39,25 +39,24 @@ def read_labelled_texts(path: str | PathLike[str], *, characters: bool = False) 
 
     ``characters``: whether the symbols are characters, spaces included, instead of words.
 
-    >>> import tempfile
+    >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = Path(folder, "texts.tsv")
+    ...     path = pathlib.Path(folder, "texts.tsv")
     ...     _ = path.write_text("en\tgood morning\nes\tbuenos dias\n")
     ...     print(read_labelled_texts(path).texts)
     [['good', 'morning'], ['buenos', 'dias']]
     """
     found = LabelledTexts([], [])
-    with Path(path).open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, start=1):
-            label, tab, text = line.rstrip("\n").partition("\t")
-            if not tab or not text.strip():
-                raise InputError(
-                    f"expected a class, a tab and a text, not {line.rstrip()!r}",
-                    path=path,
-                    line=number,
-                )
-            found.texts.append(list(text.strip()) if characters else text.split())
-            found.labels.append(label)
+    for number, line in enumerate(read_lines(path), start=1):
+        label, tab, text = line.partition("\t")
+        if not tab or not text.strip():
+            raise InputError(
+                f"expected a class, a tab and a text, not {line.rstrip()!r}",
+                path=path,
+                line=number,
+            )
+        found.texts.append(list(text.strip()) if characters else text.split())
+        found.labels.append(label)
     if len(set(found.labels)) < 2:
         raise InputError("there must be texts of two classes or more", path=path)
     return found

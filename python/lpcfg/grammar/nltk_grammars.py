@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from lpcfg.errors import GrammarError, InputError
-from lpcfg.grammar._text_lines import read_text
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.notation import Rule, RuleSet, Word
+from lpcfg.treebank.text_lines import read_text
 
 __all__ = ["import_nltk"]
 

@@ -25,13 +25,13 @@ from numpy.typing import NDArray
 
 from lpcfg._columns import offsets
 from lpcfg.errors import InputError
-from lpcfg.grammar._text_lines import numbered_lines
 from lpcfg.grammar.coarse import coarse_classes
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.grammar.latent_states import LatentStates
 from lpcfg.lexicon.lexicon import Lexicon
 from lpcfg.lexicon.word_classes import UNKNOWN, TagClasses
 from lpcfg.treebank.symbol import Symbol
+from lpcfg.treebank.text_lines import numbered_lines
 from lpcfg.treebank.transform import Transform
 
 __all__ = ["import_rainbow"]

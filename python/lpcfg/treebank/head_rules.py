@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from os import PathLike
-from pathlib import Path
 from typing import Any, Literal, Self
 
 import numpy as np
@@ -14,6 +13,7 @@ from numpy.typing import NDArray
 from lpcfg.errors import InputError
 from lpcfg.treebank._head_tables import HEAD_TABLES
 from lpcfg.treebank._learnt_heads import learn_head_table
+from lpcfg.treebank.text_lines import read_text
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["COLLINS", "HEAD_RULES", "HeadRules", "resolve_head_rules"]
@@ -112,14 +112,14 @@ class HeadRules:
         the side of the generic rule for other labels, and ``punctuation , .`` names tags that
         are no heads. Text after ``#`` is a comment.
 
-        >>> import tempfile
+        >>> import pathlib, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
-        ...     file = Path(folder, "heads.txt")
+        ...     file = pathlib.Path(folder, "heads.txt")
         ...     _ = file.write_text("PP right P  # Japanese\nIP right VB ADJI, right\n* right\n")
         ...     HeadRules.read(file).table
         {'PP': (('right', ('P',)),), 'IP': (('right', ('VB', 'ADJI')), ('right', ()))}
         """
-        return cls._parsed(Path(path).read_text(encoding="utf-8"), path)
+        return cls._parsed(read_text(path), path)
 
     @classmethod
     def named(cls, name: str) -> Self:
@@ -138,7 +138,7 @@ class HeadRules:
         table: dict[str, tuple[Step, ...]] = {}
         default: Side = "left"
         punctuation = PUNCTUATION
-        for number, line in enumerate(text.splitlines(), start=1):
+        for number, line in enumerate(text.split("\n"), start=1):
             label, _, rest = line.partition("#")[0].strip().partition(" ")
             if label == "punctuation":
                 punctuation = frozenset(rest.split())
