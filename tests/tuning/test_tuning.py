@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
@@ -242,6 +243,27 @@ def test_the_command_that_is_printed_has_the_transform(files, capsys):
     best = (files / "out" / "best.lpcfg").read_bytes()
     assert load("out/best.lpcfg").transform == Transform(binarize="left", vertical=0)
     assert main([*printed[-1].split()[1:], "-q"]) == 0
+    assert (files / "out" / "best.lpcfg").read_bytes() == best
+
+
+def test_the_command_that_is_printed_has_all_files_and_how_trees_are_read(files, capsys):
+    folder = files / "my files"
+    folder.mkdir()
+    for name in ("train", "dev"):
+        text = (files / f"{name}.mrg").read_text().replace(" the)", " th\xe9)")
+        (files / f"{name}.mrg").write_bytes(text.encode("latin-1") + b"(S (NP\n")
+    WordClusters((2, 4, 8), dimensions=8, min_count=2).fit(TEXTS[0]).save(folder / "words.lpcfg")
+    (folder / "heads.txt").write_text("NP left DT, left\n* right\n")
+    given = ["--on-error", "skip", "--treebank-style", "auto", "--encoding", "latin-1"]
+    given += ["--head-rules", "my files/heads.txt", "--word-clusters", "my files/words.lpcfg"]
+    arguments = ["tune", "train.mrg", "dev.mrg", "-o", "out", "--trials", "2", "-j", "1", "-q"]
+    assert main([*arguments, *given]) == 0
+    printed = capsys.readouterr().out.splitlines()[-1]
+    words = shlex.split(printed)
+    for option, value in zip(given[::2], given[1::2], strict=True):
+        assert words[words.index(option) + 1] == value
+    best = (files / "out" / "best.lpcfg").read_bytes()
+    assert main([*words[1:], "-q"]) == 0
     assert (files / "out" / "best.lpcfg").read_bytes() == best
 
 

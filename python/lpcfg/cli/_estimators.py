@@ -25,6 +25,7 @@ __all__ = [
     "build_estimator",
     "chosen_estimator",
     "estimator_options",
+    "given_files",
     "parse_estimator",
     "run_parameters",
 ]
@@ -256,6 +257,16 @@ def estimator_options(name: str) -> list[str]:
     []
     """
     return [option.parameter for option in _options(estimator_class(name))]
+
+
+def given_files(options: argparse.Namespace) -> dict[str, str]:
+    """The parameters of the estimator that are read from files, as the command line has them.
+
+    >>> given_files(argparse.Namespace(estimator="em", start="first.lpcfg", states=(4, 4)))
+    {'start': 'first.lpcfg'}
+    """
+    names = estimator_options(options.estimator)
+    return {name: getattr(options, name) for name in names if name in _FILES and name in options}
 
 
 def build_estimator(options: argparse.Namespace, **defaults: object) -> Estimator:

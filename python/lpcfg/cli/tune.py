@@ -28,6 +28,7 @@ from lpcfg.cli._estimators import (
     add_estimator_options,
     build_estimator,
     estimator_options,
+    given_files,
 )
 from lpcfg.cli._noisy_models import check_folder
 from lpcfg.errors import InputError, TreebankError
@@ -170,7 +171,7 @@ def _tune(options: argparse.Namespace) -> None:
     search = dict(options.search)
     if both := [name for name in fixed if name in search]:
         raise InputError(f"{both[0]} is fixed by an option; leave one out", argument="--search")
-    read_report = ReadReport()
+    read_report, dev_report = ReadReport(), ReadReport()
     cleaning = Cleaning()
     treebank = Treebank.read(
         options.train,
@@ -180,7 +181,9 @@ def _tune(options: argparse.Namespace) -> None:
         report=read_report,
     )
     report(f"{options.train}: {read_report}", options.quiet)
-    cleaned = cleaning.apply(read_forest(options.dev, **reading_options(options))).nonempty()
+    forest = read_forest(options.dev, **reading_options(options), report=dev_report)
+    report(f"{options.dev}: {dev_report}", options.quiet)
+    cleaned = cleaning.apply(forest).nonempty()
     gold = [tree for tree in cleaned.trees() if tree is not None]
     if not gold:
         raise TreebankError(f"no trees in {options.dev}")
@@ -245,9 +248,22 @@ def _command(options: argparse.Namespace, estimator: Estimator, model: Path) -> 
         for name in estimator_options(estimator.name)
         if values[name] != defaults[name] and isinstance(values[name], (str, int, float, tuple))
     }
+    chosen |= given_files(options)
     words = ["lpcfg", "train", options.train, "-o", str(model), "--estimator", estimator.name]
-    words += ["--seed", str(options.seed)]
+    words += ["--seed", str(options.seed), *_reading_arguments(options)]
     for name, value in chosen.items():
         text = ",".join(map(str, value)) if isinstance(value, tuple) else str(value)
         words += [f"--{name.replace('__', '-').replace('_', '-')}", text]
     return words
+
+
+def _reading_arguments(options: argparse.Namespace) -> list[str]:
+    """The options by which trees were read, without defaults."""
+    parser = argparse.ArgumentParser()
+    add_reading(parser)
+    return [
+        word
+        for name, default in vars(parser.parse_args([])).items()
+        if (value := getattr(options, name)) != default
+        for word in (f"--{name.replace('_', '-')}", value)
+    ]
