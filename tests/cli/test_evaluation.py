@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from lpcfg import Parser
+from lpcfg.evaluation.span_labels import evaluate_span_labels
 from support.commands import TREES, WORDS, refused, write
 
 
@@ -119,9 +121,6 @@ def test_score_says_what_it_needs(run):
     assert refused(run("score", "gold.mrg", "bad.mrg")).startswith("bad.mrg:60:13: a second word")
 
 
-# show
-
-
 def test_labels_of_spans_are_scored_before_a_tree_is_searched_for(run):
     code, out, _ = run("eval", "model.lpcfg", "gold.mrg", "--span-labels", "-q")
     assert code == 0
@@ -130,3 +129,18 @@ def test_labels_of_spans_are_scored_before_a_tree_is_searched_for(run):
     assert "tree match" in line
     code, out, _ = run("eval", "model.lpcfg", "gold.mrg", "--span-labels", "--json", "-q")
     assert 50 < json.loads(out)["span_labels"]["f1"] <= 100
+
+
+@pytest.mark.parametrize("given", ["words", "tags", "both"])
+def test_labels_of_spans_are_those_of_the_same_input_as_scores(run, given):
+    arguments = ("--input", given, "--span-labels", "--json", "-q")
+    code, out, _ = run("eval", "model.lpcfg", "gold.mrg", *arguments)
+    assert code == 0
+    tags, words = [tree.tags() for tree in TREES], [tree.words() for tree in TREES]
+    parses = Parser.load("model.lpcfg").analyze_many(
+        None if given == "words" else tags,
+        words=None if given == "tags" else words,
+        marginals=True,
+    )
+    expected = evaluate_span_labels(TREES, [parse.marginals for parse in parses])
+    assert json.loads(out)["span_labels"] == expected.to_dict()

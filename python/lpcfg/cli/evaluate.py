@@ -24,7 +24,7 @@ from lpcfg.cli._common import (
     report,
 )
 from lpcfg.errors import TreebankError
-from lpcfg.evaluation.parser_scores import INPUTS, evaluate_parser
+from lpcfg.evaluation.parser_scores import INPUTS, evaluate_parser, parser_input
 from lpcfg.evaluation.span_labels import evaluate_span_labels
 from lpcfg.io.replacing import write_text
 from lpcfg.parsing.parse import Parse
@@ -88,7 +88,8 @@ def _evaluate(options: argparse.Namespace) -> None:
         write_text(options.output, "".join(f"{tree}\n" for tree in result.trees))
     span_labels = None
     if options.span_labels:
-        parses = parser.analyze_many(words=(tree.words() for tree in gold), marginals=True)
+        tags, words = parser_input(gold, options.input)
+        parses = parser.analyze_many(tags, words=words, marginals=True)
         tables = [parse.marginals for parse in watched(parses) if parse.marginals is not None]
         span_labels = evaluate_span_labels(gold, tables)
     if options.json:

@@ -20,7 +20,7 @@ from lpcfg.profiling import phase
 from lpcfg.treebank.reader import read_forest
 from lpcfg.treebank.tree import Tree
 
-__all__ = ["INPUTS", "Evaluation", "evaluate_parser"]
+__all__ = ["INPUTS", "Evaluation", "evaluate_parser", "parser_input"]
 
 Input = Literal["words", "tags", "both"]
 INPUTS = ("words", "tags", "both")
@@ -141,6 +141,20 @@ class Evaluation:
         )
 
 
+def parser_input(
+    gold: Sequence[Tree], input: Input
+) -> tuple[list[list[str]] | None, list[list[str]] | None]:
+    """The tags and the words of gold trees, None for those that a parser is not given.
+
+    >>> parser_input([Tree("UH", "yes")], "tags")
+    ([['UH']], None)
+    """
+    return (
+        [tree.tags() for tree in gold] if input != "words" else None,
+        [tree.words() for tree in gold] if input != "tags" else None,
+    )
+
+
 def evaluate_parser(
     parser: BaseParser,
     gold: Sequence[Tree] | str | PathLike[str],
@@ -180,15 +194,9 @@ def evaluate_parser(
     if not gold:
         raise TreebankError("there are no trees to evaluate on")
     words = [tree.words() for tree in gold]
-    tags = [tree.tags() for tree in gold]
+    tags, given_words = parser_input(gold, input)
     started = time.perf_counter()
-    parses = tuple(
-        progress(
-            parser.analyze_many(
-                tags if input != "words" else None, words=words if input != "tags" else None
-            )
-        )
-    )
+    parses = tuple(progress(parser.analyze_many(tags, words=given_words)))
     seconds = time.perf_counter() - started
     found = tuple(parse.tree for parse in parses)
     if input == "tags":
