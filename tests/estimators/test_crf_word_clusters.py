@@ -74,5 +74,5 @@ def test_the_model_file_has_the_clusters(clusters, tmp_path):
 
 
 def test_clusters_must_be_fitted():
-    with pytest.raises(InputError, match="call fit first"):
+    with pytest.raises(InputError, match="word_clusters: they are not fitted; call fit first"):
         fit(WordClusters())

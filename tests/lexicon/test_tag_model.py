@@ -189,6 +189,22 @@ def test_model_files_and_pickles_keep_the_model(grammars, tmp_path):
         assert Parser(copy).parse(words=WORDS) == Parser(grammars[1]).parse(words=WORDS)
 
 
+def test_clusters_are_read_from_a_path(grammars, tmp_path):
+    bank = Treebank.from_trees(embedded_trees(300))
+    options = with_clusters(bank)
+    path = tmp_path / "words.lpcfg"
+    options.word_clusters.save(path)
+    for source in (path, str(path)):
+        estimator = PCFGEstimator(lexicon=replace(LOG_LINEAR, word_clusters=source))
+        from_file, same = (
+            each.fit(bank).grammar_ for each in (estimator, PCFGEstimator(lexicon=options))
+        )
+        assert from_file.lexicon.tag_model == same.lexicon.tag_model
+        assert from_file.provenance == same.provenance
+    with pytest.raises(FileNotFoundError):
+        replace(LOG_LINEAR, word_clusters=tmp_path / "none.lpcfg")
+
+
 @pytest.mark.parametrize(
     "damage",
     [
@@ -221,6 +237,10 @@ def test_what_does_not_fit_is_refused(grammars):
         LexiconOptions(classes="tag", unknown_words="log-linear")
     with pytest.raises(InputError, match="only a log-linear model has features of word clusters"):
         LexiconOptions(word_clusters=WordClusters())
+    with pytest.raises(InputError, match="word_clusters: they are not fitted; call fit first"):
+        replace(LOG_LINEAR, word_clusters=WordClusters())
+    with pytest.raises(InputError, match="word_clusters: must be a WordClusters or the path"):
+        replace(LOG_LINEAR, word_clusters=64)
     with pytest.raises(GrammarError, match="a row of clusters for each word"):
         ClusteredWords(("a", "b"), np.zeros((1, 3), dtype=np.uint16))
     with pytest.raises(GrammarError, match="a word more than once"):

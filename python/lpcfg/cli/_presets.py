@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from lpcfg.cli._common import report
+from lpcfg.cli._common import number, report
 from lpcfg.cli._estimators import estimator_options, run_parameters
 from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
@@ -52,12 +53,20 @@ def add_preset(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--search",
-        type=float,
+        type=_seconds,
         metavar="SECONDS",
         help="with --preset, the CPU seconds in which Markovisation, word classes and the states "
         "of spectral grammars are chosen for this treebank by cross-validation; 0 keeps the "
         f"defaults (default: {_SEARCH:g})",
     )
+
+
+def _seconds(text: str) -> float:
+    """A type of arguments: a time, which is checked before a treebank is read."""
+    seconds = number(text)
+    if not 0 <= seconds < math.inf:
+        raise argparse.ArgumentTypeError(f"expected a finite number from 0, not {text!r}")
+    return seconds
 
 
 def check_preset(options: argparse.Namespace) -> None:

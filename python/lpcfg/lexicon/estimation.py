@@ -34,6 +34,7 @@ from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.spelling_features import SpeltWord
 from lpcfg.lexicon.tag_model import TagModel, fit_tag_model
 from lpcfg.lexicon.word_classes import UNKNOWN, WordClasses
+from lpcfg.lexicon.word_clusters import loaded_clusters
 from lpcfg.lexicon.word_table import (
     WordTable,
     choose_classes,
@@ -179,7 +180,7 @@ def estimate_from_columns(
 
 
 def _clustered_words(options: LexiconOptions) -> ClusteredWords | None:
-    clusters = options.word_clusters
+    clusters = loaded_clusters(options.word_clusters)
     return None if clusters is None else ClusteredWords(clusters.words_, clusters.clusters_)
 
 

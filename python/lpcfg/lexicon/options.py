@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from os import PathLike
 from typing import TYPE_CHECKING, Literal, get_args
 
 from lpcfg.errors import InputError
@@ -30,9 +31,9 @@ class LexiconOptions:
     ``unknown_words``: how unknown words get the probabilities of their tags. ``"classes"``: from
     their classes. ``"log-linear"``: a log-linear model of prefixes, suffixes and shapes changes
     those of the class for each word; see :mod:`lpcfg.lexicon.tag_model`. Default ``"classes"``.
-    ``word_clusters``: clusters of words that ``lpcfg words train`` has learnt from text. The
-    log-linear model has features of them, which helps with words that the treebank lacks and the
-    text has. Default None.
+    ``word_clusters``: clusters of words that ``lpcfg words train`` has learnt from text, or the
+    path of their file, which is read at once. The log-linear model has features of them, which
+    helps with words that the treebank lacks and the text has. Default None.
     ``rare``: words that occur at most this often are counted for their classes, and the log-linear
     model learns from them. Default 20.
     ``replace``: whether rare words are replaced by their classes, and so unknown to the lexicon.
@@ -57,7 +58,7 @@ class LexiconOptions:
 
     classes: Classes = "learnt"
     unknown_words: UnknownWords = "classes"
-    word_clusters: WordClusters | None = None
+    word_clusters: WordClusters | str | PathLike[str] | None = None
     rare: int = 20
     replace: bool = False
     lowercase_initial: bool = True
@@ -87,6 +88,11 @@ class LexiconOptions:
                 'unknown_words="log-linear"',
                 argument="word_clusters",
             )
+        if self.word_clusters is not None:
+            # Imported only here, because it loads SciPy.
+            from lpcfg.lexicon.word_clusters import loaded_clusters
+
+            object.__setattr__(self, "word_clusters", loaded_clusters(self.word_clusters))
         for name in ("rare", "class_limit", "class_support"):
             if getattr(self, name) < 0:
                 raise InputError(

@@ -243,8 +243,14 @@ def loaded_clusters(clusters: WordClusters | str | PathLike[str] | None) -> Word
     """
     if isinstance(clusters, (str, PathLike)):
         clusters = WordClusters.load(clusters)
-    if clusters is not None and not hasattr(clusters, "words_"):
-        raise InputError("the word clusters are not fitted; call fit first", argument="clusters")
+    if clusters is None:
+        return None
+    if not isinstance(clusters, WordClusters):
+        raise InputError(
+            f"must be a WordClusters or the path of one, not {clusters!r}", argument="word_clusters"
+        )
+    if not hasattr(clusters, "words_"):
+        raise InputError("they are not fitted; call fit first", argument="word_clusters")
     return clusters
 
 
