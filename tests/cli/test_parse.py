@@ -14,7 +14,7 @@ from lpcfg import (
     save,
 )
 from lpcfg.datasets.embedded import embedded_models
-from support.commands import WORDS, refused
+from support.commands import WORDS, refused, write
 
 
 def test_parse_standard_input_line_by_line(run):
@@ -58,6 +58,21 @@ def test_parse_tags(run):
     assert message.startswith("lpcfg: <stdin>:3: token 2: the grammar has no tag 'NX'")
     assert "'NN'" in message
     assert [line == "(())" for line in output.splitlines()] == [False, True]
+
+
+def test_words_in_the_place_of_tags_get_a_hint_for_the_command_line(run):
+    words = b"The dog saw him .\n"
+    hint = "a model knows the tags of its treebank alone; if these are words, leave out --tags"
+    _, _, message = run("parse", "model.lpcfg", "--tags", stdin=words)
+    assert message == f"lpcfg: <stdin>:1: token 1: the grammar has no tag 'The'; {hint}\n"
+    _, _, message = run("parse", "model.lpcfg", "--tags", "--on-error", "skip", stdin=words)
+    assert hint in message
+    write("words.txt", words.decode())
+    arguments = ("--tags", "--corpus", "words.txt", "-o", "out")
+    assert hint in refused(run("parse", "model.lpcfg", *arguments))
+    write("other.mrg", "(S (X the) (Y dog) (Z slept))\n")
+    message = refused(run("eval", "model.lpcfg", "other.mrg", "--input", "tags"))
+    assert message.endswith("give it words, with --input words")
 
 
 def test_refused_options_are_named(run):

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 from lpcfg.errors import InputError, LpcfgError
 
-__all__ = ["error_message", "option_names"]
+__all__ = ["error_message", "option_names", "with_options"]
 
 #: Parameters whose options have other names.
 _RENAMED = {
@@ -18,6 +18,9 @@ _RENAMED = {
     "random_state": "seed",
     "style": "treebank_style",
 }
+
+#: The hint of the library where a parser does not know most of the tags.
+_WORDS_HINT = "did you mean words=?"
 
 
 def option_names(parser: argparse.ArgumentParser) -> dict[str, str]:
@@ -56,8 +59,26 @@ def error_message(error: Exception, options: Mapping[str, str]) -> str:
     if name is not None and name in options:
         # The name of a class before it, as in "EMEstimator: states must be ...", says no more.
         text = re.sub(rf"^(\w+: )?{name}\b", options[name], text)
-    if not isinstance(error, LpcfgError):
-        return text
+    return with_options(text, options) if isinstance(error, LpcfgError) else text
+
+
+def with_options(text: str, options: Mapping[str, str]) -> str:
+    """A message of the library with options in the place of parameters.
+
+    ``options``: see :func:`option_names`.
+
+    >>> with_options("no tag 'a'; did you mean words=?", {"tags": "--tags"})
+    "no tag 'a'; a model knows the tags of its treebank alone; if these are words, leave out --tags"
+    >>> with_options("max_length must be at least 1", {"max_length": "--max-length"})
+    '--max-length must be at least 1'
+    """
+    if "tags" in options:
+        advice = f"if these are words, leave out {options['tags']}"
+    else:
+        # Only lpcfg eval gives tags to parsers, too.
+        advice = "give it words, with --input words"
+    hint = f"a model knows the tags of its treebank alone; {advice}"
+    text = text.replace(_WORDS_HINT, hint)
 
     def option(match: re.Match[str]) -> str:
         name, value = match.groups()

@@ -25,6 +25,7 @@ from lpcfg.cli._common import (
 )
 from lpcfg.cli._conllu import add_input_format, is_conllu, read_conllu_groups
 from lpcfg.cli._corpus import add_corpus, check_no_corpus, run_corpus
+from lpcfg.cli._messages import with_options
 from lpcfg.cli._raw_text import add_raw, parse_raw, untokenised_word
 from lpcfg.cli._sentences import Line, count_lines, is_stream, read_line_groups
 from lpcfg.datasets.embedded import embedded_models
@@ -234,7 +235,8 @@ class _Work:
         try:
             self.parser.check_tags(line.words if line.tags is None else line.tags)
         except InputError as error:
-            return Line(line.file, line.number, [], error.message)
+            problem = with_options(error.message, {"tags": "--tags"})
+            return Line(line.file, line.number, [], problem)
         return line
 
     def _answers(self, lines: Sequence[Line]) -> Iterator[str]:
