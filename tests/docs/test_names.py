@@ -34,3 +34,10 @@ def test_names_of_the_guide_are_found_after_import_lpcfg():
 @pytest.mark.parametrize("name", names(REPOSITORY / "CHANGELOG.md"))
 def test_names_of_the_changes_can_be_imported(name):
     pkgutil.resolve_name(name)
+
+
+def test_names_of_extras_are_quoted():
+    """Without quotes, zsh takes the brackets for a pattern."""
+    for page in [*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")]:
+        extras = re.findall(r".?lpcfg\[\w+", page.read_text("utf-8"))
+        assert [extra for extra in extras if not extra.startswith("'")] == [], page.name

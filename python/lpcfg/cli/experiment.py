@@ -171,7 +171,7 @@ def _run(options: argparse.Namespace) -> None:
     text = "".join(f"{line}\n" for line in table_lines(rows))
     write_text(target.with_suffix(".md"), text)
     if find_spec("matplotlib") is None:
-        report("no plot: this needs matplotlib, pip install lpcfg[plots]", options.quiet)
+        report("no plot: this needs matplotlib, pip install 'lpcfg[plots]'", options.quiet)
     else:
         draw_rows(rows, target.with_suffix(".svg"), **choice.plot)
 

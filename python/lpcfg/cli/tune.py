@@ -221,7 +221,7 @@ def _tune(options: argparse.Namespace) -> None:
     pictures = find_spec("matplotlib") is not None
     write_report(folder, result, pictures=pictures)
     if not pictures:
-        report("no pictures: they need matplotlib, pip install lpcfg[plots]", options.quiet)
+        report("no pictures: they need matplotlib, pip install 'lpcfg[plots]'", options.quiet)
     best = folder / "best.lpcfg"
     grammar = result.estimator.fit(treebank).grammar_
     save(grammar, best)
