@@ -125,13 +125,16 @@ fn training(criterion: &mut Criterion) {
         let tokens: Vec<&Tokens> = examples.iter().map(|example| &example.tokens).collect();
         let batch = Batch::new(&network.vocabulary, &table, &tokens);
         group.bench_function(id("read"), |bencher| {
-            bencher.iter(|| network.encode(&values, &batch, None));
+            bencher.iter(|| network.encode(&values, &batch, None, &Cancel::new()));
         });
 
-        let encoding = network.encode(&values, &batch, None);
+        let encoding = network.encode(&values, &batch, None, &Cancel::new());
         let size = (length + 1) * network.shape.span_hidden;
-        let score =
-            |projections: &[f32]| SpanScores::new(&network, &values, projections, None).scores;
+        let score = |projections: &[f32]| {
+            SpanScores::new(&network, &values, projections, None, &Cancel::new())
+                .expect("nobody cancels")
+                .scores
+        };
         group.bench_function(id("score spans"), |bencher| {
             bencher.iter(|| {
                 let own = encoding.projections.chunks_exact(size);

@@ -371,6 +371,7 @@ class NeuralParser:
         memory: int,
         candidates: int,
         marginals: bool,
+        timeout: float | None = None,
     ) -> dict[str, npt.NDArray[Any]]: ...
 
 # Hidden Markov models

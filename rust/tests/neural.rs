@@ -1,6 +1,8 @@
 //! The neural parser: gradients against finite differences, the structured loss against all trees,
 //! learning, and results that do not depend on the number of threads.
 
+use std::time::Duration;
+
 use lpcfg_core::cancel::Cancel;
 use lpcfg_core::chart::Cells;
 use lpcfg_core::neural::batch::Tokens;
@@ -274,6 +276,7 @@ const REQUEST: Request = Request {
     marginals: true,
     max_length: 100,
     memory: 1 << 30,
+    timeout: None,
 };
 
 #[test]
@@ -339,6 +342,27 @@ fn trees_are_learnt_and_parsed() {
         let tree = &parts[2].trees[0].spans;
         assert_eq!((tree[0].label, tree[0].start, tree[0].end), (0, 0, 7));
         assert_eq!(tree.iter().filter(|span| span.label >= 10).count(), 7);
+    }
+}
+
+#[test]
+fn enough_time_changes_nothing() {
+    let (values, _) = trained(1, 2, Loss::Crf);
+    let model = model(values, false);
+    let words = ["the", "cat", "bit", "the", "dog", "dog", "bit"].map(str::to_owned);
+    let sentences = [7, 2, 5].map(|count| SentenceWords {
+        words: &words[..count],
+        tags: &[],
+        breaks: &[0; 7][..count],
+    });
+    for max_length in [100, 3] {
+        let parse = |timeout| {
+            let request = Request { max_length, timeout, ..REQUEST };
+            model.analyze_all(&sentences, request, &Cancel::new()).unwrap()
+        };
+        assert_eq!(parse(Some(Duration::from_secs(3600))), parse(None));
+        let late = parse(Some(Duration::from_nanos(1)));
+        assert!(late.iter().all(|analysis| analysis.status == Status::Timeout), "{late:?}");
     }
 }
 

@@ -153,7 +153,7 @@ def test_given_tags_and_missing_words(model):
     with pytest.raises(InputError, match="needs the words"):
         parser.parse(["PRP", "VBD", "NNS"])
     with pytest.raises(InputError, match="max-f1 and max-recall"):
-        Parser(model, decoder="viterbi").parse(words=sentence)
+        Parser(model, decoder="viterbi")
     assert Parser(model, decoder="max-recall").parse(words=sentence).words() == sentence
 
 

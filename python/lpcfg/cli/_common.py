@@ -227,8 +227,8 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
         "--timeout",
         type=number,
         metavar="SECONDS",
-        help="the time for a sentence; when it is up, the best tree so far is taken "
-        "(default: no limit)",
+        help="the time for a sentence; when it is up, the best tree so far is taken, or one of "
+        "short fragments (default: no limit)",
     )
     parser.add_argument(
         "--dependencies",

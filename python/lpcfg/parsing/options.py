@@ -18,6 +18,7 @@ __all__ = [
     "ParserOptions",
     "Pruning",
     "check_choice",
+    "check_decoder",
     "check_memory",
     "check_timeout",
     "checked_pruning",
@@ -26,6 +27,9 @@ __all__ = [
 
 #: The objectives that the tree of a parse can maximise; see :class:`lpcfg.Parser`.
 DECODERS = ("max-f1", "max-recall", "max-rule", "viterbi")
+
+#: Those of neural networks, whose trees have no rules.
+_NEURAL_DECODERS = ("max-f1", "max-recall")
 
 #: The ways to combine several grammars; see :class:`lpcfg.Parser`.
 COMBINATIONS = ("posteriors", "trees")
@@ -127,6 +131,29 @@ def check_choice(name: str, value: str, choices: tuple[str, ...]) -> None:
     """
     if value not in choices:
         raise InputError(f"must be one of {', '.join(choices)}, not {value!r}", argument=name)
+
+
+def check_decoder(decoder: str, *, latent: bool, neural: bool) -> None:
+    """Raise an :class:`InputError` for a decoder that a grammar does not have.
+
+    ``latent``: whether the grammar has latent states. ``neural``: whether it is a neural network.
+
+    >>> check_decoder("viterbi", latent=False, neural=True)
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: decoder: a neural network has max-f1 and max-recall, not viterbi
+    """
+    check_choice("decoder", decoder, DECODERS)
+    if decoder == "viterbi" and latent:
+        raise InputError(
+            "the best tree of a grammar with latent states cannot be found by viterbi; "
+            "use max-f1, max-recall or max-rule",
+            argument="decoder",
+        )
+    if neural and decoder not in _NEURAL_DECODERS:
+        raise InputError(
+            f"a neural network has {' and '.join(_NEURAL_DECODERS)}, not {decoder}",
+            argument="decoder",
+        )
 
 
 def check_memory(memory: int) -> None:

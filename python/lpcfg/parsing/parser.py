@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from lpcfg import _core
 from lpcfg._batches import batches
 from lpcfg._options import check_positive
-from lpcfg.errors import InputError
 from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.grammar.backbone import check_same_backbone
 from lpcfg.grammar.grammar import Grammar
@@ -25,12 +24,12 @@ from lpcfg.parsing.charts import ChartCache
 from lpcfg.parsing.member_columns import Guide, MemberColumns, SpanColumns
 from lpcfg.parsing.options import (
     COMBINATIONS,
-    DECODERS,
     MAX_LENGTH,
     MEMORY,
     ParserOptions,
     Pruning,
     check_choice,
+    check_decoder,
     check_memory,
     check_timeout,
     checked_pruning,
@@ -71,6 +70,8 @@ class Parser(BaseParser):
         - ``max-rule``: the product of the posterior probabilities of its rules (Petrov & Klein
           2007);
         - ``viterbi``: its probability; only for grammars without latent states.
+
+        Neural networks have the first two.
     combine : str
         How several grammars are combined; without effect on a single one:
 
@@ -83,6 +84,7 @@ class Parser(BaseParser):
         Posterior probabilities, from 0 to below 1, below which parts of the chart are pruned: a
         :class:`~lpcfg.Pruning`, one threshold for both passes and no span filter, or None for an
         exact search. The default is ``Pruning()``. Higher thresholds are faster and less accurate.
+        Without effect on neural networks, which have no chart to prune.
     memory : int
         The largest number of bytes for the charts of one sentence, by default a gigabyte. If they
         would take more, more is pruned; a sentence that is still too long is parsed in parts. Lists
@@ -94,12 +96,15 @@ class Parser(BaseParser):
     timeout : float or None
         The number of seconds for a sentence, or None (default) for no limit. When the time is up,
         the result is the best tree of what has been computed, or else a tree of short fragments,
-        and its status is ``timeout``. Results then depend on the speed of the machine.
+        and its status is ``timeout``. Results then depend on the speed of the machine. A neural
+        network reads several sentences side by side, in the sum of their times, and may be left
+        with a flat tree.
     n_jobs : int
         The number of threads, from 1 to 1024, or -1 (default) for one on each core. The result does
         not depend on it.
     charts : ChartCache or None
         Pruned charts to share with other parsers (default: None); the result does not depend on it.
+        Neural networks have none.
     dependencies : Dependencies, path or None
         Tags and dependencies that are known of sentences, or their file (default: None). The tags
         are taken as given; heads and relations are features of a conditional random field that was
@@ -130,7 +135,6 @@ class Parser(BaseParser):
         charts: ChartCache | None = None,
         dependencies: Dependencies | str | PathLike[str] | None = None,
     ) -> None:
-        check_choice("decoder", decoder, DECODERS)
         check_choice("combine", combine, COMBINATIONS)
         check_memory(memory)
         if max_length is not None:
@@ -142,12 +146,10 @@ class Parser(BaseParser):
         else:
             grammars = tuple(grammars)
             check_same_backbone(grammars)
-        if decoder == "viterbi" and grammars[0].latent is not None:
-            raise InputError(
-                "the best tree of a grammar with latent states cannot be found by viterbi; "
-                "use max-f1, max-recall or max-rule",
-                argument="decoder",
-            )
+        first = grammars[0]
+        check_decoder(
+            decoder, latent=first.latent is not None, neural=first.neural_weights is not None
+        )
         self.grammars = grammars
         self.decoder = decoder
         self.combine = combine
@@ -357,6 +359,7 @@ class Parser(BaseParser):
                 memory=self.memory,
                 candidates=candidates,
                 marginals=marginals,
+                timeout=self.timeout,
             )
         columns = self._core.analyze(
             encoded.offsets,

@@ -15,6 +15,7 @@ use super::rows::{
     add, add_soft_max_gradient, border_outputs, borders, character_rows, gather, mask_rows,
 };
 use super::vocabulary::Vocabulary;
+use crate::cancel::Cancel;
 
 /// A network without its parameters.
 #[derive(Debug)]
@@ -37,11 +38,12 @@ pub struct Encoding {
     layers: Vec<Layer>,
     /// The probabilities of the tags of each row.
     pub tag_probabilities: Vec<f32>,
-    /// The same, with certainty where a tag is given.
+    /// The same, with certainty where a tag is given. Empty if reading stopped before.
     pub used_tags: Vec<f32>,
     /// The two vectors of each border, one sentence after the other.
     borders: Vec<f32>,
-    /// The inputs of the hidden layer of the span classifier for each border.
+    /// The inputs of the hidden layer of the span classifier for each border. Empty if reading
+    /// stopped before.
     pub projections: Vec<f32>,
 }
 
@@ -57,8 +59,14 @@ impl Network {
         Self { layout: Layout::new(&shape), shape, vocabulary }
     }
 
-    /// Read sentences.
-    pub fn encode(&self, values: &[f32], batch: &Batch, masks: Option<&Masks>) -> Encoding {
+    /// Read sentences. If `cancel` asks to stop, the result has what was read until then.
+    pub fn encode(
+        &self,
+        values: &[f32],
+        batch: &Batch,
+        masks: Option<&Masks>,
+        cancel: &Cancel,
+    ) -> Encoding {
         let (shape, layout, packing) = (&self.shape, &self.layout, &batch.packing);
         let character_inputs = match layout.character_layer {
             Some(_) => {
@@ -84,6 +92,9 @@ impl Network {
             projections: Vec::new(),
         };
         for (number, place) in layout.layers.iter().enumerate() {
+            if cancel.check().is_err() {
+                return encoding;
+            }
             let layer = Layer::forward(
                 place.weights(values),
                 packing,
@@ -102,6 +113,9 @@ impl Network {
                 outputs = self.with_tags(values, &outputs, &encoding.used_tags);
             }
             encoding.layer_inputs.push(outputs);
+        }
+        if cancel.check().is_err() {
+            return encoding;
         }
         let outputs = &encoding.layer_inputs[shape.layers];
         encoding.borders = borders(packing, outputs, shape.hidden);

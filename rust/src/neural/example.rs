@@ -91,7 +91,7 @@ impl Setting<'_> {
             batch.drop_words(sequence, self.counts, objective.word_dropout, random);
         }
         let masks = Masks::new(shape, objective.dropout, &mut streams);
-        let encoding = network.encode(values, &batch, Some(&masks));
+        let encoding = network.encode(values, &batch, Some(&masks), &Cancel::new());
         let mut tag_gradients = vec![0.0; encoding.tag_probabilities.len()];
         let mut projection_gradients = vec![0.0; encoding.projections.len()];
         let mut sums = InsideOutside::default();
@@ -108,7 +108,8 @@ impl Setting<'_> {
                 values,
                 &encoding.projections[own.clone()],
                 Some((objective.dropout.span, random)),
-            );
+                cancel,
+            )?;
             let mut scores = std::mem::take(&mut spans.scores);
             self.places.close(cells, &mut scores);
             let tree = tree_labels(cells, &example.spans);

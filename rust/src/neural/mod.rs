@@ -6,7 +6,7 @@
 //! the labels of all spans. [`loss`] compares these scores with a tree, by inside-outside over all
 //! trees or span by span, and [`example`] collects the gradients of all parameters, whose places are
 //! in [`parameters`]. [`train`] takes the steps of [`adam`]. [`model`] parses, `nodes` writes
-//! trees, and `k_best` finds several.
+//! trees, `k_best` finds several, and `unfinished` gives a tree when the time of a sentence is up.
 //!
 //! [`matrix`], [`product`], [`activations`], [`packing`], [`random`] and [`dropout`] are the tools. Every gradient
 //! is written by hand; `tests/neural.rs` compares each with finite differences.
@@ -31,6 +31,7 @@ pub mod random;
 mod rows;
 pub mod spans;
 pub mod train;
+mod unfinished;
 pub mod vocabulary;
 
 pub use dropout::DropoutRates;

@@ -1,5 +1,7 @@
 //! Parsing: the probabilities of labelled spans, and the tree with the highest expected F1.
 
+use std::time::{Duration, Instant};
+
 use rayon::prelude::*;
 use rustc_hash::FxHashMap;
 
@@ -9,6 +11,7 @@ use super::k_best::KBest;
 use super::loss::{LabelPlaces, LabelledSpan, label_probabilities, tree_labels, tree_potentials};
 use super::nodes::{MIN_PROBABILITY, spans_in_order};
 use super::spans::SpanScores;
+use super::unfinished::Clock;
 use super::vocabulary::Spelling;
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::Cells;
@@ -17,6 +20,9 @@ use crate::span_decoder::{InsideOutside, Method, Sentence, SpanError, decode};
 
 /// The largest number of words of sentences that are read side by side.
 const BATCH_WORDS: usize = 800;
+
+/// The number of spans whose labels get probabilities between two checks whether to stop.
+const BLOCK: usize = 1 << 12;
 
 /// A network with its parameters, and what its labels stand for.
 #[derive(Debug)]
@@ -51,6 +57,8 @@ pub struct Request {
     pub max_length: usize,
     /// The largest number of bytes of the spans of a sentence; longer ones are parsed in parts too.
     pub memory: usize,
+    /// The time for a sentence. When it is up, the result is a tree of what has been computed.
+    pub timeout: Option<Duration>,
 }
 
 /// A sentence to parse.
@@ -65,7 +73,7 @@ pub struct SentenceWords<'a> {
 }
 
 impl<'a> SentenceWords<'a> {
-    fn split_at(self, position: usize) -> [Self; 2] {
+    pub(super) fn split_at(self, position: usize) -> [Self; 2] {
         let (words, other_words) = self.words.split_at(position);
         let (tags, other_tags) = self.tags.split_at(position.min(self.tags.len()));
         let (breaks, other_breaks) = self.breaks.split_at(position);
@@ -76,7 +84,7 @@ impl<'a> SentenceWords<'a> {
     }
 
     /// The sentence, or its parts if it has more than `max_length` words.
-    fn parts(self, max_length: usize, into: &mut Vec<SentenceWords<'a>>) {
+    pub(super) fn parts(self, max_length: usize, into: &mut Vec<SentenceWords<'a>>) {
         if self.words.len() <= max_length.max(1) {
             into.push(self);
             return;
@@ -106,10 +114,17 @@ impl Model {
         let max_length = request.max_length.min(self.words_in(request.memory));
         let mut parts = Vec::new();
         let mut numbers = Vec::new();
+        // Parts have shares of the time of their sentence.
+        let mut times: Vec<Duration> = Vec::new();
         for sentence in sentences {
             let before = parts.len();
             sentence.parts(max_length, &mut parts);
             numbers.push(parts.len() - before);
+            if let Some(timeout) = request.timeout {
+                let words = sentence.words.len() as f64;
+                let shares = parts[before..].iter().map(|part| part.words.len() as f64 / words);
+                times.extend(shares.map(|share| timeout.mul_f64(share)));
+            }
         }
         let mut order: Vec<usize> = (0..parts.len()).collect();
         order.sort_by_key(|&part| parts[part].words.len());
@@ -127,7 +142,9 @@ impl Model {
             .par_iter()
             .map(|group| {
                 let own: Vec<SentenceWords<'_>> = group.iter().map(|&part| parts[part]).collect();
-                self.analyze_group(&own, request, cancel)
+                let times: Vec<Duration> =
+                    group.iter().filter_map(|&part| times.get(part).copied()).collect();
+                self.analyze_group(&own, request, &times, cancel)
             })
             .collect();
         let mut analyses: Vec<Option<Analysis>> = parts.iter().map(|_| None).collect();
@@ -141,15 +158,17 @@ impl Model {
             .into_iter()
             .map(|number| {
                 let own: Vec<Analysis> = analyses.by_ref().take(number).collect();
-                self.joined(own)
+                self.joined(own, Status::Split)
             })
             .collect())
     }
 
+    /// Analyse sentences that are read side by side. `times` has the time of each, or is empty.
     fn analyze_group(
         &self,
         sentences: &[SentenceWords<'_>],
         request: Request,
+        times: &[Duration],
         cancel: &Cancel,
     ) -> Result<Vec<Analysis>, Cancelled> {
         let mut numbers: FxHashMap<&str, u32> = FxHashMap::default();
@@ -172,25 +191,45 @@ impl Model {
             .collect();
         let batch =
             Batch::new(&self.network.vocabulary, &table, &tokens.iter().collect::<Vec<_>>());
-        let encoding = self.network.encode(&self.values, &batch, None);
+        let clock = Clock::start(times);
+        let encoding = self.network.encode(&self.values, &batch, None, &clock.reading(cancel));
+        let left = clock.fraction_left();
         let mut analyses: Vec<Option<Analysis>> = sentences.iter().map(|_| None).collect();
         let mut sums = InsideOutside::default();
         let mut first = 0;
         for (sequence, &sentence) in batch.order.iter().enumerate() {
             cancel.check()?;
+            if encoding.projections.is_empty() {
+                let tags = self.known_tags(sentences[sentence], &batch, &encoding, sequence);
+                analyses[sentence] = Some(self.flat(&tags, request));
+                continue;
+            }
             let words = batch.packing.length(sequence) - 2;
             let own = first..first + (words + 1) * self.network.shape.span_hidden;
             first = own.end;
             let tags = self.tag_spans(&batch, &encoding, sequence);
             let projections = &encoding.projections[own];
-            let analysis = self.analyze_spans(projections, &tags, request, &mut sums, cancel)?;
-            analyses[sentence] = Some(analysis);
+            let deadline =
+                times.get(sentence).and_then(|time| Instant::now().checked_add(time.mul_f64(left)));
+            let own_cancel = cancel.with_deadline(deadline);
+            let found = self.analyze_spans(projections, &tags, request, &mut sums, &own_cancel);
+            analyses[sentence] = Some(match found {
+                Err(Cancelled) => {
+                    self.finish_late(projections, &tags, sentences[sentence], request, cancel)?
+                }
+                Ok(analysis) => analysis,
+            });
         }
         Ok(analyses.into_iter().flatten().collect())
     }
 
     /// The probable tags of each word, the most probable one first.
-    fn tag_spans(&self, batch: &Batch, encoding: &Encoding, sequence: usize) -> Vec<Vec<Span>> {
+    pub(super) fn tag_spans(
+        &self,
+        batch: &Batch,
+        encoding: &Encoding,
+        sequence: usize,
+    ) -> Vec<Vec<Span>> {
         let tags = self.network.shape.tags;
         (0..batch.packing.length(sequence) - 2)
             .map(|word| {
@@ -215,7 +254,7 @@ impl Model {
     }
 
     /// The analysis of a sentence, given the projections of its borders and its tags.
-    fn analyze_spans(
+    pub(super) fn analyze_spans(
         &self,
         projections: &[f32],
         tags: &[Vec<Span>],
@@ -225,10 +264,15 @@ impl Model {
     ) -> Result<Analysis, Cancelled> {
         let labels = self.network.shape.labels;
         let cells = Cells::new(tags.len());
-        let mut scores = SpanScores::new(&self.network, &self.values, projections, None).scores;
+        let spans = SpanScores::new(&self.network, &self.values, projections, None, cancel)?;
+        let mut scores = spans.scores;
         self.places.close(cells, &mut scores);
         let mut probabilities = scores.clone();
-        let log_totals = label_probabilities(labels, &mut probabilities);
+        let mut log_totals = Vec::with_capacity(cells.count());
+        for rows in probabilities.chunks_mut(labels * BLOCK) {
+            cancel.check()?;
+            log_totals.extend(label_probabilities(labels, rows));
+        }
         if !self.independent {
             sums.run(cells, &log_totals, cancel)?;
             let rows = probabilities.chunks_exact_mut(labels).zip(sums.posteriors());
@@ -243,6 +287,7 @@ impl Model {
             let posteriors = sums.posteriors();
             trees = KBest::new(cells, labels, &scores, posteriors, wanted, memory, cancel)?.trees();
         }
+        cancel.check()?;
         let (nodes, choices) = self.candidates(cells, &probabilities, request.decoder);
         let sparse = Sentence::Sparse {
             words: cells.words(),
@@ -300,11 +345,12 @@ impl Model {
         })
     }
 
-    /// The analysis of a sentence from those of its parts.
-    fn joined(&self, mut parts: Vec<Analysis>) -> Analysis {
+    /// The analysis of a sentence from those of its parts, with a status if there are several.
+    pub(super) fn joined(&self, mut parts: Vec<Analysis>, status: Status) -> Analysis {
         if parts.len() == 1 {
             return parts.remove(0);
         }
+        let is_late = parts.iter().any(|part| part.status == Status::Timeout);
         let (mut spans, mut marginals) = (Vec::new(), Vec::new());
         let mut first = 0;
         for part in parts {
@@ -321,7 +367,7 @@ impl Model {
             spans.insert(0, Span { label, start: 0, end: first, probability: 0.0 });
         }
         Analysis {
-            status: Status::Split,
+            status: if is_late { Status::Timeout } else { status },
             log_probability: f64::NEG_INFINITY,
             trees: vec![WrittenTree { spans, log_probability: f64::NEG_INFINITY }],
             marginals,
@@ -330,7 +376,7 @@ impl Model {
     }
 
     /// The label of a node over some whole sentence.
-    fn any_root(&self) -> Option<u32> {
+    pub(super) fn any_root(&self) -> Option<u32> {
         let labels = (0..self.chains.len()).filter(|&label| self.places.whole[label]);
         labels.filter_map(|label| self.chains[label].first().copied()).next()
     }

@@ -7,8 +7,12 @@
 use super::encoder::Network;
 use super::matrix::{Into, Matrix, add_column_sums, fill_rows, multiply};
 use super::random::{Random, kept_scale};
+use crate::cancel::{Cancel, Cancelled};
 use crate::chart::Cells;
 use crate::numeric::simd_dispatch::simd_dispatch;
+
+/// The number of spans that are scored between two checks whether to stop.
+const BLOCK: usize = 1 << 12;
 
 /// The hidden layers and the scores of all spans of a sentence, in the order of [`Cells`].
 #[derive(Debug)]
@@ -29,7 +33,8 @@ impl SpanScores {
         values: &[f32],
         projections: &[f32],
         dropout: Option<(f32, &mut Random)>,
-    ) -> Self {
+        cancel: &Cancel,
+    ) -> Result<Self, Cancelled> {
         let (shape, layout) = (&network.shape, &network.layout);
         let size = shape.span_hidden;
         let cells = Cells::new(projections.len() / size - 1);
@@ -39,13 +44,13 @@ impl SpanScores {
         fill_hidden(cells, projections, bias, dropout, &mut hidden);
         let mut scores = vec![0.0; cells.count() * shape.labels];
         fill_rows(&mut scores, &values[layout.label_bias.clone()]);
-        multiply(
-            Matrix::new(&hidden, size),
-            Matrix::new(&values[layout.labels.clone()], shape.labels),
-            &mut scores,
-            Into::Add,
-        );
-        Self { cells, hidden, scores, kept }
+        let weights = Matrix::new(&values[layout.labels.clone()], shape.labels);
+        let blocks = hidden.chunks(BLOCK * size).zip(scores.chunks_mut(BLOCK * shape.labels));
+        for (hidden, scores) in blocks {
+            cancel.check()?;
+            multiply(Matrix::new(hidden, size), weights, scores, Into::Add);
+        }
+        Ok(Self { cells, hidden, scores, kept })
     }
 
     /// Add the gradients of the classifier and of the projections of borders, given those of the

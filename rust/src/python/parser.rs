@@ -180,7 +180,8 @@ impl PyParser {
     }
 }
 
-fn duration(seconds: f64) -> Result<Duration, ArgumentError> {
+/// A number of seconds from outside.
+pub(super) fn duration(seconds: f64) -> Result<Duration, ArgumentError> {
     Duration::try_from_secs_f64(seconds).map_err(|error| ArgumentError::new("timeout", error))
 }
 

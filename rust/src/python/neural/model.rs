@@ -12,7 +12,7 @@ use crate::parser::Decoder;
 use crate::python::arrays::{Runs, check_ids, check_shape, elements, offsets_in};
 use crate::python::enter::enter;
 use crate::python::errors::{ArgumentError, Failure};
-use crate::python::parser::{Columns, NO_TAG, decoder_named};
+use crate::python::parser::{Columns, NO_TAG, decoder_named, duration};
 use crate::python::threads::Threads;
 
 /// The largest absolute value of a parameter: no sum of products of these overflows.
@@ -78,7 +78,7 @@ impl PyNeuralParser {
 
     /// Parse sentences given by their words and optionally tags, one after the other. Returns a
     /// dictionary of arrays, as `Parser.analyze` does.
-    #[pyo3(signature = (offsets, spellings, tags, *, breaks, decoder, max_length, memory, candidates, marginals))]
+    #[pyo3(signature = (offsets, spellings, tags, *, breaks, decoder, max_length, memory, candidates, marginals, timeout=None))]
     #[expect(clippy::too_many_arguments, reason = "options by name")]
     fn analyze<'py>(
         &self,
@@ -92,6 +92,7 @@ impl PyNeuralParser {
         memory: usize,
         candidates: usize,
         marginals: bool,
+        timeout: Option<f64>,
     ) -> PyResult<Bound<'py, PyDict>> {
         let decoder = decoder_named(decoder)?;
         if !matches!(decoder, Decoder::MaxF1 | Decoder::MaxRecall) {
@@ -118,7 +119,8 @@ impl PyNeuralParser {
                     breaks: &breaks[pair[0]..pair[1]],
                 })
                 .collect();
-            let request = Request { decoder, candidates, marginals, max_length, memory };
+            let timeout = timeout.map(duration).transpose()?;
+            let request = Request { decoder, candidates, marginals, max_length, memory, timeout };
             let analyses =
                 self.threads.install(|| self.model.analyze_all(&sentences, request, cancel))?;
             Ok::<_, Failure>(Columns::new(&analyses))
