@@ -11,9 +11,12 @@ from lpcfg import (
     Ensemble,
     InputError,
     Parser,
+    PCFGEstimator,
+    Reranker,
     SelfTrainingEstimator,
     Tree,
     Treebank,
+    label_text,
     load,
     mixed_treebank,
     save,
@@ -77,6 +80,47 @@ def test_ensembles_and_saved_models_know_dependencies(grammar, tmp_path):
     assert load(tmp_path / "model.lpcfg").crf_weights.dependencies
     parser = Parser.load(tmp_path / "model.lpcfg", dependencies=DEV_KNOWN)
     assert right(parser) == len(DEV)
+
+
+def test_stored_ensembles_and_rerankers_get_dependencies(grammar, tmp_path):
+    save(Ensemble([grammar, PCFGEstimator().fit(TREES).grammar_], weights=[3, 1]), tmp_path / "one")
+    save(Ensemble([Parser.load(tmp_path / "one"), grammar]), tmp_path / "nested")
+    crf = CRFEstimator(dependencies=KNOWN, bits=16, epochs=5)
+    reranker = Reranker([crf], folds=2, candidates=4, dependencies=KNOWN).fit(TREES)
+    save(reranker, tmp_path / "reranker")
+    lines = "".join(
+        "".join(
+            f"{word}\t{tag}\t{0 if head == 0 else at + head}\t{relation}\n"
+            for at, (word, tag, head, relation) in enumerate(
+                zip(tree.words(), *DEV_KNOWN.find(tree.words()), strict=True), start=1
+            )
+        )
+        + "\n"
+        for tree in DEV
+    )
+    (tmp_path / "dev.tsv").write_text(lines)
+    for name in ("one", "nested", "reranker"):
+        assert right(Parser.load(tmp_path / name)) <= 75
+        assert right(Parser.load(tmp_path / name, dependencies=DEV_KNOWN)) >= 98
+        assert right(Parser.load(tmp_path / name, dependencies=tmp_path / "dev.tsv")) >= 98
+    # Options that are stored can still not be changed.
+    with pytest.raises(InputError, match="leave out prune"):
+        Parser.load(tmp_path / "one", dependencies=DEV_KNOWN, prune=0)
+
+
+def test_a_weighted_ensemble_with_dependencies_is_a_teacher(grammar, tmp_path):
+    pcfg = PCFGEstimator().fit(TREES).grammar_
+    save(Ensemble([grammar, pcfg], weights=[3, 1]), tmp_path / "teacher")
+    (tmp_path / "text.txt").write_text("".join(" ".join(tree.words()) + "\n" for tree in DEV))
+    label_text(
+        tmp_path / "teacher",
+        tmp_path / "text.txt",
+        tmp_path / "labelled",
+        dependencies=DEV_KNOWN,
+    )
+    mixed = mixed_treebank(Treebank.from_trees(TREES[:1]), tmp_path / "labelled")
+    found = map(str, mixed.trees()[1:])
+    assert sum(map(str.__eq__, found, map(str, DEV))) >= 98
 
 
 def test_sentences_without_dependencies_are_parsed_too(grammar):

@@ -6,8 +6,10 @@ import json
 import pytest
 
 from lpcfg import (
+    Ensemble,
     InputError,
     PCFGEstimator,
+    Reranker,
     SelfTrainingEstimator,
     Treebank,
     embedded_trees,
@@ -91,6 +93,37 @@ def test_a_student_learns_the_words_of_the_text(place):
     before = (place / "labelled" / "manifest.json").stat().st_mtime_ns
     assert estimator.fit(TREES[:5]).grammar_.provenance == student.provenance
     assert (place / "labelled" / "parts" / "0000000.jsonl.gz").stat().st_mtime_ns <= before
+
+
+def test_ensembles_and_rerankers_are_teachers(place):
+    grammar = embedded_grammar()
+    save(Ensemble([grammar, grammar], combine="trees"), place / "ensemble")
+    save(Reranker([PCFGEstimator()], folds=2, candidates=2).fit(TREES), place / "reranker")
+    for teacher in ("ensemble", "reranker"):
+        labelled = place / f"{teacher}.labelled"
+        report = label_text(place / teacher, place / "text.txt.gz", labelled)
+        assert report.sentences == len(TEXT)
+        with pytest.raises(InputError, match="leave out prune"):
+            label_text(place / teacher, place / "text.txt.gz", place / "other", prune=0.5)
+        student = SelfTrainingEstimator(
+            estimator=PCFGEstimator(),
+            teacher=place / teacher,
+            text=place / "text.txt.gz",
+            folder=labelled,
+        )
+        assert student.fit(TREES[:5]).grammar_.provenance["trees"] == 5 + len(TEXT)
+
+
+def test_thresholds_of_the_teacher_can_be_chosen(place):
+    for prune in (None, 0.5):
+        folder = place / f"{prune}"
+        label_text(place / "teacher.lpcfg", place / "text.txt.gz", folder, prune=prune)
+    settings = [
+        json.loads((place / name / "plan.json").read_text())["settings"]["options"]
+        for name in ("None", "0.5")
+    ]
+    assert settings[0] == {}
+    assert settings[1]["prune"]["fine"] == 0.5
 
 
 def test_text_that_was_not_parsed_to_its_end_is_refused(labelled):

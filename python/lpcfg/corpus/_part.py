@@ -13,6 +13,7 @@ from lpcfg.corpus._lines import BracketedTree, LineParser
 from lpcfg.corpus._model_files import ModelFiles
 from lpcfg.corpus._plan import PartText
 from lpcfg.errors import InputError
+from lpcfg.io.formats import Resources
 from lpcfg.jobs import Shared, worker_threads
 from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.options import ParserOptions
@@ -28,7 +29,7 @@ class ParserFiles(NamedTuple):
     model: ModelFiles
     tagger: ModelFiles | None
     parser_options: ParserOptions
-    memory: int
+    resources: Resources
     tags: bool
     candidates: int
     form: str
@@ -37,9 +38,8 @@ class ParserFiles(NamedTuple):
 
     def load(self, n_jobs: int) -> PartParser:
         """Load the models from their bytes, for this number of threads."""
-        parser = self.model.load(
-            lambda path: Parser.load(path, memory=self.memory, n_jobs=n_jobs, **self.parser_options)
-        )
+        resources: Resources = {**self.resources, "n_jobs": n_jobs}
+        parser = self.model.load(lambda path: Parser.load(path, **resources, **self.parser_options))
         tagger = None if self.tagger is None else self.tagger.load(Tagger.load)
         return self.part_parser(parser, tagger, n_jobs)
 

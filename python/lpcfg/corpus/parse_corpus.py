@@ -17,7 +17,8 @@ from lpcfg.corpus._part import FinishedPart, ParserFiles, PartParser, parse_part
 from lpcfg.corpus._plan import Part, PartText, Plan, read_parts
 from lpcfg.corpus.report import CorpusReport
 from lpcfg.errors import InputError
-from lpcfg.formats.dependencies import loaded_dependencies
+from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
+from lpcfg.io.formats import Resources
 from lpcfg.jobs import backend_is_chosen, run_jobs
 from lpcfg.parsing.options import (
     MEMORY,
@@ -54,6 +55,7 @@ def parse_corpus(
     plan_only: bool = False,
     memory: int = MEMORY,
     n_jobs: int = -1,
+    dependencies: Dependencies | str | PathLike[str] | None = None,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
     **options: Unpack[ParserOptions],
 ) -> CorpusReport:
@@ -106,11 +108,13 @@ def parse_corpus(
     n_jobs : int
         The number of threads in this process, -1 (default) for one on each core. The output does
         not depend on it.
+    dependencies : Dependencies, path or None
+        Known tags and dependencies of sentences, or their file, as for :class:`lpcfg.Parser`.
     progress : callable
         A function that wraps the iterator of parts, for instance to show a progress bar.
     **options
-        The options ``decoder``, ``combine``, ``prune`` and ``dependencies`` of
-        :class:`lpcfg.Parser`.
+        The options ``decoder``, ``combine`` and ``prune`` of :class:`lpcfg.Parser`; those of
+        ensembles and rerankers are stored with them.
 
     Examples
     --------
@@ -128,16 +132,16 @@ def parse_corpus(
     """
     _check(format, compression, candidates, on_error, part_lines, shard, memory)
     names = find_files(corpus)
-    if "dependencies" in options:
-        options["dependencies"] = loaded_dependencies(options["dependencies"])
+    known = loaded_dependencies(dependencies)
+    resources: Resources = {"memory": memory, "n_jobs": n_jobs, "dependencies": known}
     # Models and options that do not fit are errors here, before files are read.
-    parser = Parser.load(model, memory=memory, n_jobs=n_jobs, **options)
+    parser = Parser.load(model, **resources, **options)
     loaded_tagger = None if tagger is None else Tagger.load(tagger)
     files = ParserFiles(
         model=ModelFiles.read(model),
         tagger=None if tagger is None else ModelFiles.read(tagger),
         parser_options=options,
-        memory=memory,
+        resources=resources,
         tags=tags,
         candidates=candidates,
         form=format,
@@ -207,14 +211,14 @@ def _settings(files: ParserFiles) -> dict[str, Any]:
     options: dict[str, Any] = dict(files.parser_options)
     if "prune" in options:
         options["prune"] = checked_pruning(options["prune"])._asdict()
-    if options.get("dependencies") is not None:
-        options["dependencies"] = options["dependencies"].digest
+    known = files.resources["dependencies"]
     return {
         "lpcfg": __version__,
         "model": files.model.digest,
         "tagger": None if files.tagger is None else files.tagger.digest,
         "options": options,
-        "memory": files.memory,
+        "memory": files.resources["memory"],
+        "dependencies": None if known is None else known.digest,
         "tags": files.tags,
         "candidates": files.candidates,
         "format": files.form,

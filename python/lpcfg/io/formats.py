@@ -33,18 +33,21 @@ Document: TypeAlias = dict[str, Any]
 
 
 class Resources(TypedDict, total=False):
-    """Memory, time and threads for the parsers of a loaded model; see :class:`lpcfg.Parser`.
+    """What the parsers of a loaded model work with, and do not store; see :class:`lpcfg.Parser`.
 
     ``memory``: the largest number of bytes for the charts of a sentence.
     ``max_length``: the largest number of words that are parsed as a whole; None for no limit.
     ``timeout``: the number of seconds for a sentence; None for no limit.
     ``n_jobs``: the number of threads, -1 for one on each core.
+    ``dependencies``: known tags and dependencies of sentences, or their file; None for none.
     """
 
     memory: int
     max_length: int | None
     timeout: float | None
     n_jobs: int
+    # lpcfg.formats.Dependencies, which this package cannot import.
+    dependencies: Any
 
 
 @dataclass(frozen=True)

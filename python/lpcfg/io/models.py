@@ -82,7 +82,8 @@ class StoredModel:
     def load(self, **resources: Unpack[Resources]) -> Any:  # noqa: ANN401 - as load
         """Load the model; a folder of models gives a list.
 
-        ``resources``: memory, time and threads for the parsers of rerankers and ensembles.
+        ``resources``: memory, time, threads and dependencies for the parsers of rerankers and
+        ensembles.
 
         >>> len(examine("english").load().symbols) > 100
         True

@@ -7,6 +7,7 @@ from typing import Any
 
 from lpcfg._options import build_options
 from lpcfg.errors import InputError, ModelFileError
+from lpcfg.formats.dependencies import loaded_dependencies
 from lpcfg.io.formats import Arrays, Document, FolderFormat, Resources
 from lpcfg.io.model_file import ModelFile
 from lpcfg.io.models import save
@@ -53,7 +54,9 @@ def _write(ensemble: Ensemble, folder: Path) -> tuple[Arrays, Document]:
 def _read(file: ModelFile, document: Document, resources: Resources) -> Ensemble:
     members: list[BaseParser] = []
     timeout = timeout_share(resources.get("timeout"), max(1, len(document["members"])))
-    own: Resources = {**resources, "timeout": timeout}
+    # Members share what is read once.
+    known = loaded_dependencies(resources.get("dependencies"))
+    own: Resources = {**resources, "timeout": timeout, "dependencies": known}
     for member in document["members"]:
         match member:
             # Only names inside the folder of the ensemble are allowed.
@@ -62,7 +65,7 @@ def _read(file: ModelFile, document: Document, resources: Resources) -> Ensemble
                 members.append(load_parser(folder, **own, **_read_options(options)))
             case _:
                 raise ModelFileError(f"not a folder with options: {member!r}", path=file.path)
-    return Ensemble(members, combine=document["combine"], weights=document["weights"], **resources)
+    return Ensemble(members, combine=document["combine"], weights=document["weights"], **own)
 
 
 def _read_options(options: dict[str, Any]) -> ParserOptions:

@@ -6,6 +6,7 @@ from os import PathLike
 from typing import Unpack
 
 from lpcfg.errors import InputError
+from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.io.formats import Resources
 from lpcfg.io.models import FOLDER, examine
 from lpcfg.parsing.base import BaseParser
@@ -23,6 +24,7 @@ def load_parser(
     max_length: int | None = MAX_LENGTH,
     timeout: float | None = None,
     n_jobs: int = -1,
+    dependencies: Dependencies | str | PathLike[str] | None = None,
     **options: Unpack[ParserOptions],
 ) -> BaseParser:
     """Load a parser, as :meth:`lpcfg.Parser.load` does.
@@ -38,6 +40,8 @@ def load_parser(
         "max_length": max_length,
         "timeout": timeout,
         "n_jobs": n_jobs,
+        # Several parsers share what is read once.
+        "dependencies": loaded_dependencies(dependencies),
     }
     if stored.kind == "grammar":
         return Parser(stored.load(), **resources, **options)

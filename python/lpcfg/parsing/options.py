@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from os import PathLike
 from typing import NamedTuple, TypedDict
 
 import numpy as np
 
 from lpcfg.errors import InputError
-from lpcfg.formats.dependencies import Dependencies
 
 __all__ = [
     "COMBINATIONS",
@@ -86,12 +84,11 @@ class Pruning(NamedTuple):
 
 
 class ParserOptions(TypedDict, total=False):
-    """The options of a parser that are not stored with its grammars; see :class:`lpcfg.Parser`."""
+    """The options of :class:`lpcfg.Parser` that ensembles store with their members."""
 
     decoder: str
     combine: str
     prune: Pruning | float | None
-    dependencies: Dependencies | str | PathLike[str] | None
 
 
 def checked_pruning(prune: Pruning | float | None) -> Pruning:

@@ -171,6 +171,7 @@ class Parser(BaseParser):
         max_length: int | None = MAX_LENGTH,
         timeout: float | None = None,
         n_jobs: int = -1,
+        dependencies: Dependencies | str | PathLike[str] | None = None,
         **options: Unpack[ParserOptions],
     ) -> BaseParser:
         """Load a parser, an :class:`~lpcfg.Ensemble` or a :class:`~lpcfg.Reranker`.
@@ -178,9 +179,10 @@ class Parser(BaseParser):
         ``path``: ``"english"`` for the embedded English model, a model file, a folder of model
         files, or the folder of an ensemble or a reranker. Grammars in a folder that have the same
         backbone make one parser, others an ensemble.
-        ``memory``, ``max_length``, ``timeout``, ``n_jobs`` and the other ``options`` are as for
-        :class:`Parser`; several parsers share the time of a sentence. The other options of
-        ensembles and rerankers are stored with them and cannot be changed here.
+        ``memory``, ``max_length``, ``timeout``, ``n_jobs``, ``dependencies`` and the other
+        ``options`` are as for :class:`Parser`; several parsers share the time of a sentence. The
+        other ``options`` (``decoder``, ``combine``, ``prune``) of ensembles and rerankers are
+        stored with them and cannot be changed here.
 
         >>> print(Parser.load("english").parse(words="The dog saw him .".split()))
         (ROOT (S (NP (DT The) (NN dog)) (VP (VBD saw) (NP (PRP him))) (. .)))
@@ -194,6 +196,7 @@ class Parser(BaseParser):
             max_length=max_length,
             timeout=timeout,
             n_jobs=n_jobs,
+            dependencies=dependencies,
             **options,
         )
 

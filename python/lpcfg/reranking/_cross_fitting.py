@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from lpcfg.estimators.base import Estimator
+from lpcfg.formats.dependencies import loaded_dependencies
 from lpcfg.jobs import Shared, backend_is_chosen, run_jobs, worker_threads
 from lpcfg.parsing.base import BATCH
 from lpcfg.reranking._model import RerankerSamples
@@ -63,6 +64,8 @@ def cross_fitted(
 
     The grammars of a fold are estimated once, and each of them parses the fold once.
     """
+    # Read once, not for each fold.
+    reranker = replace(reranker, dependencies=loaded_dependencies(reranker.dependencies))
     folds = reranker.progress(range(reranker.folds))
     if backend_is_chosen():
         jobs = replace(reranker, estimators=_for_workers(reranker.estimators), progress=iter)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from lpcfg.estimators.base import Estimator
 from lpcfg.estimators.shared_projections import fit_each
+from lpcfg.formats.dependencies import loaded_dependencies
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.parsing.base import BaseParser, Tags
 from lpcfg.parsing.charts import ChartCache
@@ -41,6 +42,7 @@ def make_parsers(
     """A parser for each group of grammars, with the options of the reranker."""
     # Parsers take turns at each batch of sentences.
     charts = ChartCache(replace=True) if len(grammars) > 1 else None
+    dependencies = loaded_dependencies(reranker.dependencies)
     return [
         joint_parser(
             group,
@@ -52,6 +54,7 @@ def make_parsers(
             timeout=timeout_share(reranker.timeout, len(grammars)),
             n_jobs=reranker.n_jobs,
             charts=charts,
+            dependencies=dependencies,
         )
         for group, group_classes in zip(grammars, classes, strict=True)
     ]

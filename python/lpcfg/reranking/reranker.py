@@ -10,6 +10,7 @@ from typing import Self, Unpack
 from lpcfg._batches import batches
 from lpcfg._options import check_positive
 from lpcfg.estimators.base import BaseEstimator, Estimator
+from lpcfg.formats.dependencies import Dependencies
 from lpcfg.grammar.backbone import backbone_classes
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import examine, save
@@ -160,6 +161,15 @@ class Reranker(BaseEstimator, BaseParser):
         metadata=parameter(
             AnyOf(Interval(float, 0, closed="neither"), Instance(None)),
             "the number of seconds for a sentence, which the parsers share, as in a Parser",
+            option=False,
+            provenance=False,
+        ),
+    )
+    dependencies: Dependencies | str | PathLike[str] | None = field(
+        default=None,
+        metadata=parameter(
+            Instance(Dependencies, str, PathLike, None),
+            "known tags and dependencies of sentences, or their file, as in a Parser",
             option=False,
             provenance=False,
         ),
@@ -316,7 +326,7 @@ class Reranker(BaseEstimator, BaseParser):
     def load(cls, folder: str | PathLike[str], **resources: Unpack[Resources]) -> Self:
         """Load a reranker that :meth:`save` wrote to ``folder``.
 
-        ``resources``: ``memory``, ``max_length``, ``timeout`` and ``n_jobs``.
+        ``resources``: ``memory``, ``max_length``, ``timeout``, ``n_jobs`` and ``dependencies``.
 
         >>> Reranker.load("missing")
         Traceback (most recent call last):

@@ -27,7 +27,7 @@ from lpcfg.formats.dependencies import Dependencies
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.parameters.constraints import Instance, Interval
 from lpcfg.parameters.parameterized import parameter
-from lpcfg.parsing.options import Pruning
+from lpcfg.parsing.options import ParserOptions, Pruning
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
@@ -50,21 +50,22 @@ def label_text(
     dependencies: Dependencies | Paths | None = None,
     n_jobs: int = -1,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
-    prune: Pruning | float | None = Pruning(),  # noqa: B008 - an immutable default
+    prune: Pruning | float | None = None,
 ) -> CorpusReport:
     r"""Parse text, one sentence a line, for a student to learn from.
 
     The trees and the posteriors of their spans go to a folder. A call that was stopped goes on
     where it was. Lines that are not UTF-8 are left out.
 
-    - ``teacher``: a model file or a folder of models.
+    - ``teacher``: a model file, or the folder of several models, an ensemble or a reranker.
     - ``text``: files or patterns, gzipped or not; words are separated by spaces.
     - ``folder``: the folder to write.
     - ``dependencies``: what is known of the tags and dependencies of the sentences, or files of
       them, for a teacher that was trained with dependencies (default: nothing).
     - ``n_jobs``: the number of threads, -1 (default) for one on each core.
     - ``progress``: a function that wraps the iterator of parts, to show a progress bar.
-    - ``prune``: as for :class:`lpcfg.Parser`.
+    - ``prune``: the pruning thresholds, as for :class:`lpcfg.Parser` (0 for an exact search); None
+      (default) for the usual ones, or for those that an ensemble or a reranker has stored.
 
     >>> with TemporaryDirectory() as place:
     ...     path = Path(place, "text.txt")
@@ -74,6 +75,7 @@ def label_text(
     """
     if dependencies is not None and not isinstance(dependencies, Dependencies):
         dependencies = Dependencies.read(dependencies)
+    options: ParserOptions = {} if prune is None else {"prune": prune}
     return parse_corpus(
         teacher,
         text,
@@ -84,7 +86,7 @@ def label_text(
         n_jobs=n_jobs,
         progress=progress,
         dependencies=dependencies,
-        prune=prune,
+        **options,
     )
 
 
