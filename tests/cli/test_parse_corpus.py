@@ -47,6 +47,10 @@ def test_shards_and_processes_give_what_one_run_gives(run, corpus, files):
         (["--corpus", "corpus/*"], "name a folder for the parsed corpus with -o"),
         (["--corpus", "corpus/*", "-o", "out", "--pretty"], "--pretty: cannot be used"),
         (["--corpus", "corpus/*", "-o", "out", "-i", "text.txt"], "--input: cannot be used"),
+        (["--corpus", "corpus/*", "-o", "out", "--raw"], "--raw: cannot be used with --corpus"),
+        (["--corpus", "corpus/*", "-o", "out", "--language", "en"], "--language: cannot be used"),
+        (["--corpus", "corpus/*", "-o", "out", "--paragraphs", "lines"], "--paragraphs: cannot"),
+        (["--corpus", "corpus/*", "-o", "out", "--timeout", "-1"], "--timeout: must be a positive"),
         (["--corpus", "none/*", "-o", "out"], "none/*: no file matches this pattern"),
         (["--plan-only"], "--plan-only: this option is for a corpus"),
         (["--shard", "1/2"], "--shard: this option is for a corpus"),
@@ -65,6 +69,22 @@ def test_going_on_with_other_options_is_refused(run, corpus):
     arguments = ["parse", "model.lpcfg", "--corpus", corpus, "-o", "out"]
     assert run(*arguments)[0] == 0
     assert 'was {}, is {"decoder": "viterbi"}' in refused(run(*arguments, "--decoder", "viterbi"))
+
+
+def test_long_and_slow_sentences(run, corpus, tmp_path):
+    arguments = ["parse", "model.lpcfg", "--corpus", corpus, "-j", "1"]
+    manifests = []
+    for name, limits in (("short", ["--max-length", "3"]), ("late", ["--timeout", "1e-9"])):
+        assert run(*arguments, "-o", name, *limits)[0] == 0
+        manifests.append(check_manifest(tmp_path / name))
+    short, late = manifests
+    assert sum(part["statuses"].get("split", 0) for part in short["parts"]) > 0
+    assert {status for part in late["parts"] for status in part["statuses"]} == {"timeout"}
+    recorded = [
+        [each["settings"][name] for name in ("max_length", "timeout")] for each in manifests
+    ]
+    assert recorded == [[3, None], [200, 1e-9]]
+    assert "--max-length was 3, is 200" in refused(run(*arguments, "-o", "short"))
 
 
 @pytest.mark.slow

@@ -268,6 +268,8 @@ def test_a_file_that_is_cut_short_is_an_error(model, corpus, tmp_path, name):
         ({"shard": (4, 3)}, "shard: must be a number from 1"),
         ({"shard": (0, 3)}, "shard: must be a number from 1"),
         ({"memory": 0}, "memory: must be"),
+        ({"max_length": 0}, "max_length: must be"),
+        ({"timeout": 0}, "timeout: must be"),
         ({"decoder": "best"}, "decoder: must be one of"),
     ],
 )

@@ -163,6 +163,9 @@ def run_corpus(options: argparse.Namespace) -> None:
         "--to": options.to,
         "--from": options.source_format,
         "--input": options.input != ["-"],
+        "--raw": options.raw,
+        "--language": options.language,
+        "--paragraphs": options.paragraphs,
     }
     for name, used in used_options.items():
         if used:
@@ -181,6 +184,8 @@ def run_corpus(options: argparse.Namespace) -> None:
             on_error=options.on_error,
             plan_only=options.plan_only,
             memory=options.memory << 20,
+            max_length=options.max_length,
+            timeout=options.timeout,
             n_jobs=options.jobs,
             progress=lambda parts: progress(parts, options.quiet, unit=" parts"),
             **given(

@@ -19,13 +19,16 @@ __all__ = ["add_raw", "parse_raw", "untokenised_word"]
 _PUNCTUATION = ".,;:!?"
 
 
+_LANGUAGE = "en"
+
+
 def add_raw(parser: argparse.ArgumentParser) -> None:
     """Declare ``--raw`` and its options.
 
     >>> parser = argparse.ArgumentParser()
     >>> add_raw(parser)
-    >>> parser.parse_args(["--raw"]).language
-    'en'
+    >>> parser.parse_args(["--raw", "--language", "de"]).language
+    'de'
     """
     parser.add_argument(
         "--raw",
@@ -33,12 +36,11 @@ def add_raw(parser: argparse.ArgumentParser) -> None:
         help="the input is running text: find its sentences and words (extra: text)",
     )
     parser.add_argument(
-        "--language", default="en", metavar="CODE", help="the language of --raw (default: en)"
+        "--language", metavar="CODE", help=f"the language of --raw (default: {_LANGUAGE})"
     )
     parser.add_argument(
         "--paragraphs",
         choices=PARAGRAPHS,
-        default=PARAGRAPHS[0],
         help="what ends a paragraph of --raw: each line end, or a blank line "
         f"(default: {PARAGRAPHS[0]})",
     )
@@ -59,8 +61,8 @@ def parse_raw(parser: BaseParser, options: argparse.Namespace) -> Iterator[TextP
             try:
                 yield from parser.parse_text(
                     lines,
-                    language=options.language,
-                    paragraphs=options.paragraphs,
+                    language=options.language or _LANGUAGE,
+                    paragraphs=options.paragraphs or PARAGRAPHS[0],
                     candidates=options.candidates,
                     # Whoever writes to a pipe may wait for the answer.
                     batch_size=1 if is_stream(name) else BATCH,

@@ -21,6 +21,7 @@ from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.io.formats import Resources
 from lpcfg.jobs import backend_is_chosen, run_jobs
 from lpcfg.parsing.options import (
+    MAX_LENGTH,
     MEMORY,
     ParserOptions,
     check_choice,
@@ -54,6 +55,8 @@ def parse_corpus(
     shard: tuple[int, int] = (1, 1),
     plan_only: bool = False,
     memory: int = MEMORY,
+    max_length: int | None = MAX_LENGTH,
+    timeout: float | None = None,
     n_jobs: int = -1,
     dependencies: Dependencies | str | PathLike[str] | None = None,
     progress: Callable[[Iterable[int]], Iterable[int]] = iter,
@@ -105,6 +108,11 @@ def parse_corpus(
         Only count lines and write the plan, before the jobs of an array start (default False).
     memory : int
         The largest number of bytes for the charts of a sentence, as for :class:`lpcfg.Parser`.
+    max_length : int or None
+        Longer sentences are parsed in parts, as by :class:`lpcfg.Parser` (default 200 words).
+    timeout : float or None
+        The number of seconds for a sentence, as for :class:`lpcfg.Parser` (default: no limit). The
+        output then depends on the speed of the machine.
     n_jobs : int
         The number of threads in this process, -1 (default) for one on each core. The output does
         not depend on it.
@@ -133,7 +141,13 @@ def parse_corpus(
     _check(format, compression, candidates, on_error, part_lines, shard, memory)
     names = find_files(corpus)
     known = loaded_dependencies(dependencies)
-    resources: Resources = {"memory": memory, "n_jobs": n_jobs, "dependencies": known}
+    resources: Resources = {
+        "memory": memory,
+        "max_length": max_length,
+        "timeout": timeout,
+        "n_jobs": n_jobs,
+        "dependencies": known,
+    }
     # Models and options that do not fit are errors here, before files are read.
     parser = Parser.load(model, **resources, **options)
     loaded_tagger = None if tagger is None else Tagger.load(tagger)
@@ -218,6 +232,8 @@ def _settings(files: ParserFiles) -> dict[str, Any]:
         "tagger": None if files.tagger is None else files.tagger.digest,
         "options": options,
         "memory": files.resources["memory"],
+        "max_length": files.resources["max_length"],
+        "timeout": files.resources["timeout"],
         "dependencies": None if known is None else known.digest,
         "tags": files.tags,
         "candidates": files.candidates,
