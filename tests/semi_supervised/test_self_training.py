@@ -2,15 +2,22 @@
 
 import gzip
 import json
+from pathlib import Path
 
 import pytest
+from sklearn.base import clone
 
 from lpcfg import (
+    Dependencies,
+    DependencyTree,
+    EMEstimator,
     Ensemble,
     InputError,
     PCFGEstimator,
     Reranker,
     SelfTrainingEstimator,
+    Transform,
+    Transformed,
     Treebank,
     embedded_trees,
     label_text,
@@ -124,6 +131,54 @@ def test_thresholds_of_the_teacher_can_be_chosen(place):
     ]
     assert settings[0] == {}
     assert settings[1]["prune"]["fine"] == 0.5
+
+
+def test_the_student_decides_the_transform_of_trees(place):
+    def transform(student):
+        estimator = SelfTrainingEstimator(
+            estimator=student,
+            teacher=place / "teacher.lpcfg",
+            text=place / "text.txt.gz",
+            folder=place / "labelled",
+        )
+        return estimator.fit(TREES).grammar_.transform
+
+    em = EMEstimator(states=(2, 2), iterations=1)
+    assert em.default_transform != PCFGEstimator.default_transform
+    assert transform(em) == em.default_transform
+    assert transform(PCFGEstimator()) == PCFGEstimator.default_transform
+    assert transform(Transformed(em, Transform(binarize="left"))).binarize == "left"
+
+
+def test_parameters_of_the_student_can_be_set():
+    estimator = SelfTrainingEstimator(
+        estimator=EMEstimator(), teacher="english", text="a.txt", folder="labelled"
+    )
+    estimator.set_params(estimator__iterations=3)
+    assert estimator.estimator.iterations == 3
+    assert clone(estimator).get_params()["estimator__iterations"] == 3
+
+
+def test_all_parameters_are_recorded():
+    words = ("it", "rained")
+    tree = DependencyTree(("PRP", "VBD"), (1, 0), ("nsubj", "root"))
+    known = Dependencies([(words, tree)])
+    for text, dependencies, recorded in (
+        (Path("a.txt"), known, {"sentences": 1, "sha256": known.digest}),
+        (["a.txt"], Path("a.conll"), ["a.conll"]),
+        ("a.txt", None, None),
+    ):
+        estimator = SelfTrainingEstimator(
+            estimator=PCFGEstimator(),
+            teacher=Path("teacher"),
+            text=text,
+            folder=Path("labelled"),
+            dependencies=dependencies,
+        )
+        record = estimator.provenance_params()
+        assert (record["teacher"], record["text"]) == ("teacher", ["a.txt"])
+        assert (record["folder"], record["dependencies"]) == ("labelled", recorded)
+        assert json.loads(json.dumps(record)) == record
 
 
 def test_text_that_was_not_parsed_to_its_end_is_refused(labelled):

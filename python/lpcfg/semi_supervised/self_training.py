@@ -11,7 +11,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from os import PathLike
+from os import PathLike, fsdecode
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -28,6 +28,7 @@ from lpcfg.grammar.grammar import Grammar
 from lpcfg.parameters.constraints import Instance, Interval
 from lpcfg.parameters.parameterized import parameter
 from lpcfg.parsing.options import ParserOptions, Pruning
+from lpcfg.treebank.inputs import Trees
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
@@ -171,9 +172,23 @@ def _records(folder: Path) -> Iterator[dict[str, Any]]:
             yield from (record for line in lines if (record := json.loads(line)) is not None)
 
 
+def _named(paths: Paths) -> list[str]:
+    """Paths as a model file records them."""
+    several = [paths] if isinstance(paths, (str, PathLike)) else paths
+    return [fsdecode(path) for path in several]
+
+
+def _dependencies_record(dependencies: Dependencies | Paths | None) -> object:
+    if isinstance(dependencies, Dependencies):
+        return {"sentences": len(dependencies), "sha256": dependencies.digest}
+    return None if dependencies is None else _named(dependencies)
+
+
 @dataclass(repr=False, kw_only=True)
 class SelfTrainingEstimator(Estimator):
     r"""An estimator that also learns from text, through the trees of a teacher.
+
+    Trees that are not a :class:`~lpcfg.Treebank` get the transform that ``estimator`` gives them.
 
     >>> from lpcfg import PCFGEstimator, embedded_trees
     >>> with TemporaryDirectory() as place:
@@ -190,20 +205,32 @@ class SelfTrainingEstimator(Estimator):
     description = "any estimator, trained on trees and on text that a teacher has parsed"
 
     estimator: Estimator = field(
-        metadata=parameter(Instance(Estimator), "the student: the estimator of the grammar")
+        metadata=parameter(
+            Instance(Estimator),
+            "the student: the estimator of the grammar",
+            option=False,
+            nested=True,
+        )
     )
     teacher: str | PathLike[str] = field(
-        metadata=parameter(Instance(str, PathLike), "the model file or folder that parses the text")
+        metadata=parameter(
+            Instance(str, PathLike),
+            "the model file or folder that parses the text",
+            provenance=fsdecode,
+        )
     )
     text: Any = field(
         metadata=parameter(
-            Instance(object), "files or patterns of text, one sentence a line, words with spaces"
+            Instance(object),
+            "files or patterns of text, one sentence a line, words with spaces",
+            provenance=_named,
         )
     )
     folder: str | PathLike[str] = field(
         metadata=parameter(
             Instance(str, PathLike),
             "the folder of the teacher's trees; what is there is not parsed again",
+            provenance=fsdecode,
         )
     )
     dependencies: Any = field(
@@ -212,6 +239,7 @@ class SelfTrainingEstimator(Estimator):
             Instance(object),
             "the tags and dependencies of the text, or files of them, for a teacher that was "
             "trained with dependencies",
+            provenance=_dependencies_record,
         ),
     )
     gold_weight: float = field(
@@ -230,6 +258,9 @@ class SelfTrainingEstimator(Estimator):
     )
     n_jobs: int = field(default=-1, metadata=N_JOBS)
     progress: Callable[[Iterable[int]], Iterable[int]] = field(default=iter, metadata=PROGRESS)
+
+    def _treebank(self, trees: Trees) -> Treebank:
+        return self.estimator._treebank(trees)
 
     def estimate(self, treebank: Treebank) -> Grammar:
         """Parse the text, unless that has been done, and train the student.
