@@ -2,6 +2,7 @@
 
 import gzip
 import json
+import math
 from pathlib import Path
 
 import pytest
@@ -96,6 +97,7 @@ def test_a_student_learns_the_words_of_the_text(place):
     words = {word for sentence in TEXT for word in sentence}
     assert len(words & set(student.lexicon.words)) > len(words & set(alone.lexicon.words))
     assert student.provenance["self_training"]["gold_trees"] == 5
+    assert student.provenance["self_training"]["teacher_trees"] == len(TEXT)
     # The text is not parsed again: without it, the same grammar is learnt.
     before = (place / "labelled" / "manifest.json").stat().st_mtime_ns
     assert estimator.fit(TREES[:5]).grammar_.provenance == student.provenance
@@ -187,6 +189,31 @@ def test_text_that_was_not_parsed_to_its_end_is_refused(labelled):
         mixed_treebank(Treebank.from_trees(TREES), labelled)
 
 
-def test_the_weight_of_gold_trees_must_be_positive(labelled):
-    with pytest.raises(InputError, match="gold_weight: must be a positive number, not 0"):
-        mixed_treebank(Treebank.from_trees(TREES), labelled, gold_weight=0)
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"gold_weight": 0}, "gold_weight: must be a number above 0, not 0"),
+        ({"gold_weight": -1}, "gold_weight: must be a number above 0, not -1"),
+        ({"gold_weight": math.nan}, "gold_weight: must be a number above 0, not nan"),
+        ({"min_confidence": -0.1}, "min_confidence: must be a number from 0 to 1, not -0.1"),
+        ({"min_confidence": 90}, "min_confidence: must be a number from 0 to 1, not 90"),
+        ({"min_confidence": math.nan}, "min_confidence: must be a number from 0 to 1, not nan"),
+    ],
+)
+def test_weights_and_confidences_that_cannot_be_used(labelled, options, message):
+    with pytest.raises(InputError, match=message):
+        mixed_treebank(Treebank.from_trees(TREES), labelled, **options)
+
+
+def test_a_teacher_without_a_tree_is_an_error(place, labelled):
+    gold = Treebank.from_trees(TREES)
+    path = labelled / "parts" / "0000000.jsonl.gz"
+    best = max(map(confidence, records(labelled)))
+    kept = [record for record in records(labelled) if confidence(record) < best]
+    path.write_bytes(gzip.compress("".join(json.dumps(each) + "\n" for each in kept).encode()))
+    with pytest.raises(InputError, match="min_confidence: no tree of the teacher has this conf"):
+        mixed_treebank(gold, labelled, min_confidence=best)
+    (place / "blank.txt").write_text("\n")
+    label_text(place / "teacher.lpcfg", place / "blank.txt", place / "nothing")
+    with pytest.raises(InputError, match="nothing: there are no trees of the teacher"):
+        mixed_treebank(gold, place / "nothing")

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
+from typing import TypedDict
 
 from lpcfg.cli._common import number, progress, report
 from lpcfg.cli._presets import train_preset
 from lpcfg.errors import InputError
 from lpcfg.estimators.presets import PRESETS
 from lpcfg.lexicon.options import LexiconOptions
-from lpcfg.semi_supervised.self_training import label_text, mixed_treebank
+from lpcfg.semi_supervised.self_training import check_mixing, label_text, mixed_treebank
 from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["add_self_training", "add_text", "check_self_training"]
@@ -79,8 +80,7 @@ def check_self_training(options: argparse.Namespace) -> None:
     lpcfg.errors.InputError: --teacher does nothing without --unlabelled
     """
     if options.unlabelled:
-        if options.gold_weight == 0:
-            raise InputError("must be above 0", argument="--gold-weight")
+        check_mixing(**_mixing(options))
         return
     for name in ("labelled", "teacher", "teacher_dependencies", "gold_weight", "min_confidence"):
         if getattr(options, name, None) is not None:
@@ -105,11 +105,23 @@ def add_text(
         n_jobs=options.jobs,
         progress=lambda parts: progress(parts, options.quiet, unit=" parts"),
     )
-    mixed = mixed_treebank(
-        treebank,
-        labelled,
-        gold_weight=_GOLD_WEIGHT if options.gold_weight is None else options.gold_weight,
-        min_confidence=options.min_confidence or 0.0,
+    mixed = mixed_treebank(treebank, labelled, **_mixing(options))
+    kept = len(mixed) - len(treebank)
+    report(
+        f"{found.sentences} sentences parsed into {labelled}, of which {kept} are kept; {mixed}",
+        options.quiet,
     )
-    report(f"{found.sentences} sentences parsed into {labelled}; {mixed}", options.quiet)
     return mixed
+
+
+class _Mixing(TypedDict):
+    gold_weight: float
+    min_confidence: float
+
+
+def _mixing(options: argparse.Namespace) -> _Mixing:
+    """What the options say of the weight and the choice of trees."""
+    return {
+        "gold_weight": _GOLD_WEIGHT if options.gold_weight is None else options.gold_weight,
+        "min_confidence": options.min_confidence or 0.0,
+    }

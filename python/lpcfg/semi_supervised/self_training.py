@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import gzip
 import json
-import math
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from os import PathLike, fsdecode
@@ -32,10 +31,14 @@ from lpcfg.treebank.inputs import Trees
 from lpcfg.treebank.transform import Transform
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["SelfTrainingEstimator", "label_text", "mixed_treebank"]
+__all__ = ["SelfTrainingEstimator", "check_mixing", "label_text", "mixed_treebank"]
 
 #: Lines of a part of the text. After an interruption, unfinished parts are parsed again.
 _PART_LINES = 2_000
+
+_GOLD_WEIGHT = Interval(float, 0, closed="neither")
+
+_MIN_CONFIDENCE = Interval(float, 0, 1)
 
 #: The statuses of trees that were found in the first try, those of ensembles among them.
 _FOUND = ("parsed", "combined", "tightened")
@@ -91,6 +94,21 @@ def label_text(
     )
 
 
+def check_mixing(*, gold_weight: float, min_confidence: float) -> None:
+    """Raise an InputError for values that :func:`mixed_treebank` would refuse.
+
+    >>> check_mixing(gold_weight=3, min_confidence=-1)
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: min_confidence: must be a number from 0 to 1, not -1
+    """
+    for name, value, allowed in (
+        ("gold_weight", gold_weight, _GOLD_WEIGHT),
+        ("min_confidence", min_confidence, _MIN_CONFIDENCE),
+    ):
+        if not allowed.allows(value):
+            raise InputError(f"must be {allowed}, not {value!r}", argument=name)
+
+
 def mixed_treebank(
     gold: Treebank,
     labelled: str | PathLike[str],
@@ -106,7 +124,8 @@ def mixed_treebank(
     - ``gold_weight``: how many trees of the teacher count as much as a gold tree (default 3). Gold
       trees keep their weights, and a tree of the teacher has the weight 1 / ``gold_weight``:
       a gold tree that counted three times would be taken for three observations.
-    - ``min_confidence``: trees whose :func:`confidence` is lower are left out (default 0: none).
+    - ``min_confidence``: trees whose :func:`confidence` is lower are left out (default 0: none). It
+      is an error if none is left.
     - ``transform``: the transform of the trees, by default that of the gold trees.
 
     >>> from lpcfg import Tree
@@ -119,22 +138,32 @@ def mixed_treebank(
     >>> [" ".join(words) for words, _ in mixed.sentences()], mixed.weights
     (['rain', 'It rained .'], array([1. , 0.5]))
     """
-    if not 0 < gold_weight < math.inf:
-        raise InputError(f"must be a positive number, not {gold_weight}", argument="gold_weight")
+    check_mixing(gold_weight=gold_weight, min_confidence=min_confidence)
     with TemporaryDirectory() as place:
         gold_file, labelled_file = Path(place, "gold.mrg"), Path(place, "labelled.mrg")
         with gold_file.open("w", encoding="utf-8") as file:
             file.writelines(f"{tree}\n" for tree in gold.trees())
-        kept = 0
+        kept, best = 0, -1.0
         with labelled_file.open("w", encoding="utf-8") as file:
             for record in _records(Path(labelled)):
-                if confidence(record) >= min_confidence:
+                found = confidence(record)
+                best = max(best, found)
+                if found >= min_confidence:
                     file.write(f"{record['tree']}\n")
                     kept += 1
+        if best < 0:
+            raise InputError("there are no trees of the teacher", path=labelled)
+        if not kept:
+            raise InputError(
+                f"no tree of the teacher has this confidence, {min_confidence:g}; the highest is "
+                f"{best:.3g}",
+                argument="min_confidence",
+            )
         # Trees are read, cleaned and transformed in the core, without an object for each.
-        sources = [gold_file] + [labelled_file] * bool(kept)
         mixed = Treebank.read(
-            sources, cleaning=gold.cleaning or False, transform=transform or gold.transform
+            [gold_file, labelled_file],
+            cleaning=gold.cleaning or False,
+            transform=transform or gold.transform,
         ).normalized(gold.normalization)
     weights = np.full(len(mixed), 1 / gold_weight)
     weights[: len(gold)] = 1.0 if gold.weights is None else gold.weights
@@ -245,14 +274,14 @@ class SelfTrainingEstimator(Estimator):
     gold_weight: float = field(
         default=3.0,
         metadata=parameter(
-            Interval(float, 0, closed="neither"),
+            _GOLD_WEIGHT,
             "how many trees of the teacher count as much as a gold tree",
         ),
     )
     min_confidence: float = field(
         default=0.0,
         metadata=parameter(
-            Interval(float, 0, 1),
+            _MIN_CONFIDENCE,
             "trees with a lower mean posterior of their phrases are left out; 0 keeps all",
         ),
     )
@@ -285,6 +314,7 @@ class SelfTrainingEstimator(Estimator):
         grammar = self.estimator.estimate(mixed)
         added = {
             "gold_trees": len(treebank),
+            "teacher_trees": len(mixed) - len(treebank),
             "gold_weight": self.gold_weight,
             "min_confidence": self.min_confidence,
         }
