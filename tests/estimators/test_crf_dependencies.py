@@ -6,6 +6,7 @@ import pytest
 
 from lpcfg import (
     CRFEstimator,
+    CRFParser,
     Dependencies,
     DependencyTree,
     Ensemble,
@@ -79,6 +80,21 @@ def test_ensembles_and_saved_models_know_dependencies(grammar, tmp_path):
     save(grammar, tmp_path / "model.lpcfg")
     assert load(tmp_path / "model.lpcfg").crf_weights.dependencies
     parser = Parser.load(tmp_path / "model.lpcfg", dependencies=DEV_KNOWN)
+    assert right(parser) == len(DEV)
+
+
+def test_estimators_score_and_parse_with_their_dependencies():
+    known = Dependencies(
+        (tree.words(), source.find(tree.words()))
+        for trees, source in ((DEV, DEV_KNOWN), (TREES, KNOWN))
+        for tree in trees
+    )
+    options = {"dependencies": known, "bits": 16, "epochs": 5}
+    estimator = CRFEstimator(**options).fit(TREES)
+    assert estimator.score(DEV) == 1
+    assert right(estimator.parser()) == len(DEV)
+    parser = CRFParser(**options).fit(TREES)
+    assert parser.score(DEV) == 1
     assert right(parser) == len(DEV)
 
 

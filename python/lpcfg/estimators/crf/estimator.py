@@ -31,6 +31,7 @@ from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.word_clusters import WordClusters, clusters_record, loaded_clusters
 from lpcfg.parameters.constraints import AnyOf, Instance, Interval, Options
 from lpcfg.parameters.parameterized import parameter
+from lpcfg.parsing.base import BaseParser
 from lpcfg.parsing.options import MEMORY, Pruning, checked_pruning
 from lpcfg.treebank.treebank import Treebank
 
@@ -148,7 +149,8 @@ class CRFEstimator(Estimator):
             Instance(Dependencies, str, PathLike, None),
             "the tags and dependencies of the sentences of the trees, or their file, in CoNLL-U or "
             "with four columns; adds features of heads and relations. Such a model needs the "
-            "dependencies of sentences that it parses, so it is a teacher for others",
+            "dependencies of sentences that it parses, so it is a teacher for others; the parser "
+            "and the score of a fitted estimator know these",
             metavar="FILE",
             provenance=_dependencies_record,
         ),
@@ -186,6 +188,18 @@ class CRFEstimator(Estimator):
 
     log_likelihoods_: list[float] = field(init=False, repr=False, compare=False)
     too_large_: int = field(init=False, repr=False, compare=False)
+
+    def parser(self) -> BaseParser:
+        """A parser with the fitted grammar, which knows ``dependencies``.
+
+        >>> from lpcfg import Tree
+        >>> print(CRFEstimator(bits=8).fit([Tree("NN", "rain")]).parser().parse(words=["rain"]))
+        (ROOT (NN rain))
+        """
+        from lpcfg.parsing.parser import Parser
+
+        self._check_fitted("grammar_")
+        return Parser(self.grammar_, n_jobs=self.n_jobs, dependencies=self.dependencies)
 
     def estimate(self, treebank: Treebank) -> Grammar:
         """Learn the weights of features by stochastic gradient descent.

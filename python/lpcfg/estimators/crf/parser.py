@@ -22,7 +22,8 @@ __all__ = ["CRFParser"]
 class CRFParser(CRFEstimator, BaseParser):
     """A conditional random field as estimator and parser in one: fit it, then parse with it.
 
-    The parameters are those of :class:`CRFEstimator` and the decoder.
+    The parameters are those of :class:`CRFEstimator` and the decoder. ``dependencies`` may have
+    sentences to parse as well as those of the training trees.
 
     >>> from lpcfg import embedded_trees
     >>> parser = CRFParser(epochs=2, bits=16).fit(embedded_trees())
@@ -44,7 +45,11 @@ class CRFParser(CRFEstimator, BaseParser):
     def _fit(self, treebank: Treebank) -> None:
         super()._fit(treebank)
         self.parser_ = Parser(
-            self.grammar_, decoder=self.decoder, memory=self.memory, n_jobs=self.n_jobs
+            self.grammar_,
+            decoder=self.decoder,
+            memory=self.memory,
+            n_jobs=self.n_jobs,
+            dependencies=self.dependencies,
         )
 
     def parser(self) -> BaseParser:
