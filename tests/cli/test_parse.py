@@ -1,5 +1,6 @@
 """lpcfg parse, called as a function."""
 
+import argparse
 import gzip
 import json
 import math
@@ -9,11 +10,14 @@ import pytest
 from lpcfg import (
     Grammar,
     Parser,
+    Pruning,
     Tree,
     load,
     save,
 )
+from lpcfg.cli._common import add_parsing
 from lpcfg.datasets.embedded import embedded_models
+from lpcfg.parsing.options import checked_pruning
 from support.commands import WORDS, refused, write
 
 
@@ -168,3 +172,19 @@ def test_parse_reads_gzip(run, tmp_path):
     code, output, _ = run("parse", "-i", str(packed))
     assert code == 0
     assert Tree.from_string(output).words() == ["It", "rained", "."]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (f"{Pruning().coarse},{Pruning().fine}", Pruning()),
+        ("1e-6", Pruning(1e-6, 1e-6)),
+        ("0,1e-3", Pruning(0.0, 1e-3)),
+        ("0", checked_pruning(None)),
+        ("0,0", checked_pruning(None)),
+    ],
+)
+def test_thresholds_leave_the_rest_of_pruning_as_it_is(text, expected):
+    parser = argparse.ArgumentParser()
+    add_parsing(parser)
+    assert parser.parse_args(["--prune", text]).prune == expected

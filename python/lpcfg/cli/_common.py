@@ -11,7 +11,14 @@ from typing import Any, TypeAlias, TypeVar
 
 from lpcfg.errors import InputError
 from lpcfg.parsing.base import BaseParser
-from lpcfg.parsing.options import COMBINATIONS, DECODERS, MAX_LENGTH, MEMORY, Pruning
+from lpcfg.parsing.options import (
+    COMBINATIONS,
+    DECODERS,
+    MAX_LENGTH,
+    MEMORY,
+    Pruning,
+    checked_pruning,
+)
 from lpcfg.parsing.parser import Parser
 from lpcfg.profiling import Profile
 from lpcfg.treebank.styles import AUTO, STYLES
@@ -185,7 +192,9 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
     >>> parser = argparse.ArgumentParser()
     >>> add_parsing(parser)
     >>> parser.parse_args(["--prune", "1e-6"]).prune
-    Pruning(coarse=1e-06, fine=1e-06, spans=1.0, members=0.0)
+    Pruning(coarse=1e-06, fine=1e-06, spans=0.995, members=None)
+    >>> parser.parse_args(["--prune", "0"]).prune
+    Pruning(coarse=0.0, fine=0.0, spans=1.0, members=0.0)
     """
     parser.add_argument(
         "--decoder",
@@ -205,7 +214,8 @@ def add_parsing(parser: argparse.ArgumentParser) -> None:
         type=_thresholds,
         metavar="P[,P]",
         help="posteriors below which the chart is pruned, after the coarse and the fine pass; "
-        f"0 for an exact search (default: {Pruning().coarse:g},{Pruning().fine:g})",
+        "0 for an exact search, which uses no span filter either "
+        f"(default: {Pruning().coarse:g},{Pruning().fine:g})",
     )
     parser.add_argument(
         "--memory",
@@ -270,8 +280,8 @@ def _thresholds(text: str) -> Pruning:
         raise argparse.ArgumentTypeError(
             f"expected a number, or two with a comma between them, not {text!r}"
         ) from None
-    # Thresholds alone: without the span filter, and members do not depend on each other.
-    return Pruning(coarse, fine, 1.0, 0.0)
+    # The rest is as usual, but an exact search closes no spans either.
+    return checked_pruning(None) if coarse == fine == 0 else Pruning(coarse, fine)
 
 
 def count(text: str) -> int:
