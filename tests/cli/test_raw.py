@@ -54,6 +54,7 @@ def test_what_cannot_be_raw_text_is_refused(run):
         "<stdin>: the text is not UTF-8"
     )
     assert "no tokeniser" in refused(run("parse", "--raw", "--language", "xyz", stdin=b"a"))
+    assert refused(run("parse", "--language", "de")) == "--language: does nothing without --raw"
 
 
 def test_without_the_extra_the_command_says_what_to_install(run, monkeypatch):

@@ -128,7 +128,7 @@ def scheduler(options: argparse.Namespace) -> Iterator[None]:
         from distributed import Client
     except ImportError as error:
         raise InputError(
-            "this needs dask: pip install lpcfg[dask]", argument="--scheduler"
+            "this needs dask: pip install 'lpcfg[dask]'", argument="--scheduler"
         ) from error
     try:
         client = Client(options.scheduler)

@@ -118,6 +118,9 @@ def _parse(options: argparse.Namespace) -> None:
         return
     check_no_corpus(options)
     conllu = is_conllu(options)
+    for name in ("language", "paragraphs"):
+        if getattr(options, name) and not options.raw:
+            raise InputError("does nothing without --raw", argument=f"--{name}")
     if options.raw and (options.tags or options.tagger):
         raise InputError(
             "running text has no tags: leave out --tags and --tagger", argument="--raw"

@@ -158,6 +158,6 @@ def zstandard_module() -> Any:  # noqa: ANN401 - a module
         import zstandard
     except ImportError as error:
         raise InputError(
-            "zstd needs the package zstandard: pip install lpcfg[zstd]", argument="compression"
+            "zstd needs the package zstandard: pip install 'lpcfg[zstd]'", argument="compression"
         ) from error
     return zstandard

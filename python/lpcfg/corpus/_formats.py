@@ -136,7 +136,7 @@ def _pyarrow() -> tuple[Any, Any]:
         import pyarrow.parquet
     except ImportError as error:
         raise InputError(
-            "parquet needs the package pyarrow: pip install lpcfg[arrow]", argument="format"
+            "parquet needs the package pyarrow: pip install 'lpcfg[arrow]'", argument="format"
         ) from error
     return pyarrow, pyarrow.parquet
 
