@@ -10,6 +10,9 @@
 //! solves the least-squares problems of the pivot method, and [`crf`] trains a conditional random
 //! field over anchored rules.
 //!
+//! **Words are looked up.** A [`lexicon`] numbers known words, and the classes of rare and unknown
+//! ones, which are made of the kinds of their characters.
+//!
 //! **A sentence is parsed.** A [`grammar`] holds validated rules, the emissions of the lexicon, the
 //! coarse projection and the parameters over latent states. A [`span_filter`] closes spans by
 //! features of the words at their borders. The passes of [`chart`] (coarse, PCFG,
@@ -48,12 +51,13 @@
 //! | `sequence` | `cancel`, `numeric` |
 //! | `em` | `cancel`, `numeric`, `treebank` |
 //! | `grammar` | `numeric`, `treebank` |
+//! | `lexicon` | `cancel`, `treebank` |
 //! | `chart` | `cancel`, `grammar`, `numeric` |
 //! | `span_decoder` | `cancel`, `chart`, `numeric` |
 //! | `coverage` | `cancel`, `span_decoder` |
 //! | `span_filter` | `cancel`, `chart`, `grammar`, `numeric` |
 //! | `decode` | `cancel`, `chart`, `grammar`, `numeric` |
-//! | `crf` | `cancel`, `chart`, `decode`, `grammar`, `numeric` |
+//! | `crf` | `cancel`, `chart`, `decode`, `grammar`, `lexicon`, `numeric` |
 //! | `parser` | `cancel`, `chart`, `crf`, `decode`, `grammar`, `span_filter` |
 //! | `neural` | `cancel`, `chart`, `numeric`, `parser`, `span_decoder` |
 //!
@@ -67,6 +71,7 @@ pub mod crf;
 pub mod decode;
 pub mod em;
 pub mod grammar;
+pub mod lexicon;
 pub mod model_file;
 pub mod neural;
 pub mod numeric;

@@ -4,6 +4,7 @@
 
 use super::template_numbers::Template as T;
 use super::templates::Collector;
+use crate::lexicon::characters::{Script, script};
 use crate::numeric::stable_hash::hash_text;
 
 /// The kinds of hashed parts of words. Saved models depend on the numbers.
@@ -66,23 +67,20 @@ pub(super) fn character_class(character: char, scripts: bool) -> char {
         _ if character.is_uppercase() => 'X',
         _ if character.is_lowercase() => 'x',
         _ if character.is_numeric() => 'd',
-        _ if scripts && character.is_alphabetic() => script(character),
+        _ if scripts && character.is_alphabetic() => letter_of_script(character),
         _ => character,
     }
 }
 
-/// A letter that stands for all letters of a script without case. The writing systems of Japanese
-/// say much about words: particles are in hiragana, foreign words in katakana.
-fn script(letter: char) -> char {
-    match letter {
-        '\u{3041}'..='\u{309F}' => 'あ',
-        '\u{30A0}'..='\u{30FF}' | '\u{31F0}'..='\u{31FF}' | '\u{FF66}'..='\u{FF9F}' => 'ア',
-        '\u{3005}'..='\u{3007}'
-        | '\u{3400}'..='\u{4DBF}'
-        | '\u{4E00}'..='\u{9FFF}'
-        | '\u{F900}'..='\u{FAFF}'
-        | '\u{20000}'..='\u{3FFFF}' => '漢',
-        _ => 'a',
+/// A letter that stands for all letters of a script without case.
+fn letter_of_script(letter: char) -> char {
+    match script(letter) {
+        Some(Script::Hiragana) => 'あ',
+        Some(Script::Katakana) => 'ア',
+        Some(Script::Han) => '漢',
+        // Marks that stand for Han characters.
+        None if matches!(letter, '\u{3005}'..='\u{3006}') => '漢',
+        None => 'a',
     }
 }
 
