@@ -31,9 +31,13 @@ __all__ = [
     "SecondOrderModel",
     "Sequences",
     "SpanFilter",
+    "WordClasses",
+    "WordEncoder",
     "__version__",
     "bracket_cost",
     "candidate_features",
+    "character_kinds",
+    "class_tree",
     "clean_forest",
     "cover_spans",
     "crf_cluster_keys",
@@ -44,12 +48,15 @@ __all__ = [
     "decode_spans",
     "hash_rows",
     "invert_table",
+    "known_in_lowercase",
     "model_file_bytes",
     "nearest_mixtures",
     "number_pairs",
     "reranker_template_version",
+    "sentence_openers",
     "span_filter_version",
     "span_marginals",
+    "sums_of_subtrees",
     "train_span_filter",
     "transform_forest",
     "transform_table",
@@ -95,6 +102,71 @@ crf_oldest_template_version: int
 
 # The number of word clusters of a word.
 crf_cluster_levels: int
+
+# Words
+
+@final
+class WordClasses:
+    """A classifier of rare and unknown words."""
+
+    @staticmethod
+    def english() -> WordClasses: ...
+    @staticmethod
+    def learnt(names: Sequence[str], longest_suffix: int, scripts: bool) -> WordClasses: ...
+    @staticmethod
+    def tags() -> WordClasses: ...
+    def class_of(self, word: str, initial: bool, known_lowercase: bool, tag: str | None) -> str: ...
+    def fallbacks(self, name: str) -> list[str]: ...
+    def classes_of(
+        self,
+        words: Sequence[str],
+        initial: npt.NDArray[np.bool_],
+        known_lowercase: npt.NDArray[np.bool_],
+        tags: Sequence[str | None] | None,
+    ) -> tuple[list[str], npt.NDArray[np.int32]]: ...
+
+@final
+class WordEncoder:
+    """The numbers of known words, and of the classes of unknown ones."""
+
+    def __new__(
+        cls,
+        words: Sequence[str],
+        classes: Sequence[str],
+        classifier: WordClasses,
+        *,
+        lowercase_initial: bool,
+    ) -> WordEncoder: ...
+    def knows(self, word: str) -> bool: ...
+    def emission(self, word: str, initial: bool, tag: str | None) -> int: ...
+    def class_emission(self, word: str, initial: bool, tag: str | None) -> int: ...
+    def emissions(
+        self,
+        words: Sequence[str],
+        initial: npt.NDArray[np.bool_],
+        tags: Sequence[str | None] | None,
+    ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]: ...
+    def encode(
+        self,
+        words: Sequence[str],
+        offsets: npt.NDArray[np.int64],
+        tags: Sequence[str | None] | None,
+    ) -> npt.NDArray[np.int32]: ...
+
+def character_kinds(word: str) -> str: ...
+def sentence_openers(words: Sequence[str]) -> npt.NDArray[np.bool_]: ...
+def known_in_lowercase(
+    words: Sequence[str], known: npt.NDArray[np.bool_]
+) -> npt.NDArray[np.bool_]: ...
+def class_tree(
+    words: Sequence[str],
+    initial: npt.NDArray[np.bool_],
+    known_lowercase: npt.NDArray[np.bool_],
+    longest_suffix: int,
+) -> tuple[list[str], npt.NDArray[np.int32], npt.NDArray[np.int32]]: ...
+def sums_of_subtrees(
+    parents: npt.NDArray[np.int32], rows: npt.NDArray[np.float64]
+) -> npt.NDArray[np.float64]: ...
 
 # Parsing
 

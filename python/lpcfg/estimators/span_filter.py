@@ -88,13 +88,11 @@ def training_emissions(treebank: Treebank, lexicon: Lexicon) -> NDArray[np.uint3
     uses = sum_weights(treebank.word[leaves], treebank.node_weights(leaves), len(treebank.words))
     initial = initial_words(treebank.words, treebank.word[leaves], treebank.start[leaves])
     (words, initials), rows, _ = distinct_rows(treebank.word[leaves], initial)
-    ids = [
-        (lexicon.emission if uses[word] > 1.5 else lexicon.class_emission)(
-            treebank.words[word], bool(is_initial)
-        )
-        for word, is_initial in zip(words.tolist(), initials.tolist(), strict=True)
-    ]
-    return np.array(ids, dtype=np.uint32)[rows]
+    known, classes = lexicon.emissions(
+        [treebank.words[word] for word in words.tolist()], initials.astype(bool)
+    )
+    ids = np.where(uses[words] > 1.5, known, classes).astype(np.uint32)
+    return ids[rows]
 
 
 def _tags_of_words(

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lpcfg import _core
 from lpcfg.errors import GrammarError, InputError
 from lpcfg.lexicon.spelling_features import SpeltWord
 from lpcfg.lexicon.tag_model import TagModel
 from lpcfg.lexicon.word_classes import UNKNOWN, TagClasses, WordClasses
+from lpcfg.lexicon.word_table import initial_words
 
-__all__ = ["Lexicon", "lexicon_from_entries", "opens_sentence"]
+__all__ = ["Lexicon", "lexicon_from_entries"]
 
 #: How far a probability may exceed one, for numbers rounded by hand.
 _ROUNDING = 1e-6
@@ -53,13 +56,9 @@ class Lexicon:
     probabilities: NDArray[np.float64]
     lowercase_initial: bool = False
     tag_model: TagModel | None = None
-    _word_ids: dict[str, int] = field(init=False, repr=False, compare=False)
-    _class_ids: dict[str, int] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         emissions = len(self.words) + len(self.classes)
-        if UNKNOWN not in self.classes:
-            raise GrammarError(f"the classes of a lexicon must contain {UNKNOWN!r}")
         if len(self.offsets) != emissions + 1:
             raise GrammarError(
                 f"a lexicon of {emissions} emissions needs {emissions + 1} offsets,"
@@ -81,18 +80,23 @@ class Lexicon:
         if not in_range.all():
             wrong = self.probabilities[~in_range][0]
             raise GrammarError(f"an emission has probability {wrong}; it must be from 0 to 1")
-        for names in (self.words, self.classes):
-            repeated = [name for name, uses in Counter(names).items() if uses > 1]
-            if repeated:
-                raise GrammarError(f"a lexicon has {repeated[0]!r} more than once")
         if self.tag_model is not None and len(self.tag_model.class_tags) != len(self.classes):
             raise GrammarError("the tag model of a lexicon needs the tags of each of its classes")
-        word_ids = {word: identity for identity, word in enumerate(self.words)}
-        class_ids = {
-            name: identity for identity, name in enumerate(self.classes, start=len(self.words))
-        }
-        object.__setattr__(self, "_word_ids", word_ids)
-        object.__setattr__(self, "_class_ids", class_ids)
+        # It refuses names that are there twice, and classes without the one of all words.
+        _ = self._encoder
+
+    @cached_property
+    def _encoder(self) -> _core.WordEncoder:
+        return _core.WordEncoder(
+            self.words,
+            self.classes,
+            self.classifier.core,
+            lowercase_initial=self.lowercase_initial,
+        )
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The encoder is built again from the rest.
+        return {name: value for name, value in vars(self).items() if name != "_encoder"}
 
     def __repr__(self) -> str:
         return (
@@ -106,7 +110,7 @@ class Lexicon:
         >>> "a" in lexicon_from_entries([(0, "a", 1.0)])
         True
         """
-        return word in self._word_ids
+        return isinstance(word, str) and self._encoder.knows(word)
 
     def encode(
         self, words: Sequence[str], tags: Sequence[str | None] | None = None
@@ -123,13 +127,24 @@ class Lexicon:
                 f"{len(words)} words but {len(tags)} tags: give one tag for each word",
                 argument="tags",
             )
-        ids = np.empty(len(words), dtype=np.int32)
-        initial = True
-        for position, word in enumerate(words):
-            tag = None if tags is None else tags[position]
-            ids[position] = self.emission(word, initial, tag)
-            initial = initial and opens_sentence(word)
-        return ids
+        return self.encode_all(words, np.array([0, len(words)]), tags)
+
+    def encode_all(
+        self,
+        words: Sequence[str],
+        offsets: NDArray[np.int64],
+        tags: Sequence[str | None] | None = None,
+    ) -> NDArray[np.int32]:
+        """The emissions of the words of many sentences, in one call of the core.
+
+        ``words``: the words of all sentences, one sentence after the other.
+        ``offsets``: sentence i has the words from ``offsets[i]`` up to ``offsets[i + 1]``.
+        ``tags``: the tags of the words; see :meth:`encode`.
+
+        >>> lexicon_from_entries([(0, "a", 1.0)]).encode_all(["a", "b", "a"], np.array([0, 2, 3]))
+        array([0, 1, 0], dtype=int32)
+        """
+        return self._encoder.encode(words, offsets, self._relevant(tags))
 
     def emission(self, word: str, initial: bool = False, tag: str | None = None) -> int:
         """The emission of a word: itself if it is known, else its class.
@@ -137,13 +152,7 @@ class Lexicon:
         >>> lexicon_from_entries([(0, "a", 1.0)]).emission("a")
         0
         """
-        known = self._word_ids.get(word)
-        if known is not None:
-            return known
-        lowered = self._word_ids.get(word.lower())
-        if lowered is not None and initial and self.lowercase_initial:
-            return lowered
-        return self.class_emission(word, initial, tag)
+        return self._encoder.emission(word, initial, tag)
 
     def class_emission(self, word: str, initial: bool = False, tag: str | None = None) -> int:
         """The emission of a word's class, whether or not the word is known.
@@ -151,43 +160,51 @@ class Lexicon:
         >>> lexicon_from_entries([(0, "a", 1.0)]).class_emission("a")
         1
         """
-        known_lowercase = word.lower() in self._word_ids
-        name = self.classifier.class_of(word, initial, known_lowercase, tag)
-        if name in self._class_ids:
-            return self._class_ids[name]
-        fallbacks = self.classifier.fallbacks(name)
-        return next(
-            (self._class_ids[name] for name in fallbacks if name in self._class_ids),
-            self._class_ids[UNKNOWN],
-        )
+        return self._encoder.class_emission(word, initial, tag)
+
+    def emissions(
+        self,
+        words: Sequence[str],
+        initial: NDArray[np.bool_],
+        tags: Sequence[str | None] | None = None,
+    ) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """The emissions of words, and those of their classes; the arguments have a row for each.
+
+        >>> lexicon = lexicon_from_entries([(0, "a", 1.0)])
+        >>> lexicon.emissions(["a", "b"], np.array([True, False]))
+        (array([0, 1], dtype=int32), array([1, 1], dtype=int32))
+        """
+        return self._encoder.emissions(words, initial, self._relevant(tags))
+
+    def _relevant(self, tags: Sequence[str | None] | None) -> Sequence[str | None] | None:
+        """Tags, unless no class depends on them."""
+        return tags if self.classifier.determines_tag else None
 
     def unknown_words(
-        self, words: Sequence[str], emissions: NDArray[np.int32]
+        self,
+        words: Sequence[str],
+        emissions: NDArray[np.int32],
+        offsets: NDArray[np.int64] | None = None,
     ) -> Iterator[tuple[int, SpeltWord, int]]:
         """The position, the spelling and the number of the class of each unknown word.
 
         ``emissions``: the result of :meth:`encode` for the words.
+        ``offsets``: where sentences begin, if there are many; see :meth:`encode_all`.
 
         >>> lexicon = lexicon_from_entries([(0, "a", 1.0)])
         >>> words = ["a", "Blorp"]
         >>> list(lexicon.unknown_words(words, lexicon.encode(words)))
         [(1, SpeltWord(word='Blorp', initial=False, known_lowercase=False), 0)]
         """
+        bounds = np.array([0, len(words)]) if offsets is None else offsets
+        positions = np.arange(len(words))
+        starts = positions - np.repeat(bounds[:-1], np.diff(bounds))
+        initial = initial_words(words, positions, starts).tolist()
         known = len(self.words)
         for position in np.flatnonzero(emissions >= known).tolist():
             word = words[position]
-            initial = all(map(opens_sentence, words[:position]))
-            spelt = SpeltWord(word, initial, word.lower() in self._word_ids)
+            spelt = SpeltWord(word, initial[position], word.lower() in self)
             yield position, spelt, int(emissions[position]) - known
-
-
-def opens_sentence(word: str) -> bool:
-    """Whether the next word still counts as sentence-initial, as after quotes and bullets.
-
-    >>> [opens_sentence(word) for word in ("``", "-", "Then", "7")]
-    [True, True, False, False]
-    """
-    return not any(character.isalnum() for character in word)
 
 
 def lexicon_from_entries(entries: Iterable[tuple[int, str, float]]) -> Lexicon:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import groupby
 from typing import NamedTuple
 
-from lpcfg.lexicon.character_kinds import character_kinds
+from lpcfg import _core
 
 __all__ = ["SpeltWord", "spelling_features"]
 
@@ -44,7 +44,7 @@ def spelling_features(spelt: SpeltWord) -> list[str]:
     """
     lowered = spelt.word.lower()
     length = len(lowered)
-    kinds = character_kinds(spelt.word)
+    kinds = _core.character_kinds(spelt.word)
     case = _case(kinds, spelt)
     others = "".join(kind for kind in "9-.achk" if kind in kinds)
     shape = "".join(kind for kind, _ in groupby(kinds))

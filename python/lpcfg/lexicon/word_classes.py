@@ -6,17 +6,19 @@ a digit and a dash. It backs off to more general ones, one feature at a time, do
 
 from __future__ import annotations
 
+import sys
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from typing import ClassVar
+from functools import cached_property
+from typing import Any, ClassVar, TypeAlias
 
 import numpy as np
 import scipy
+from numpy.typing import NDArray
 
+from lpcfg import _core
 from lpcfg.errors import InputError
-from lpcfg.lexicon.character_kinds import SCRIPTS, character_kinds
 
 __all__ = [
     "UNKNOWN",
@@ -27,11 +29,10 @@ __all__ = [
     "word_classes_from_dict",
 ]
 
+#: Whether something holds, for each word.
+Flags: TypeAlias = Sequence[bool] | NDArray[np.bool_]
+
 UNKNOWN = "UNK"
-_FEATURE = "-"
-_SUFFIX = "~"
-#: The number of results that are kept: few, because large corpora have new words on every page.
-_REMEMBERED = 1 << 15
 
 
 class WordClasses(ABC):
@@ -41,6 +42,22 @@ class WordClasses(ABC):
     determines_tag: ClassVar[bool] = False  # whether all words of a class have the same tag
 
     @abstractmethod
+    def _in_core(self) -> _core.WordClasses:
+        """The same classifier in the core."""
+
+    @cached_property
+    def core(self) -> _core.WordClasses:
+        """The same classifier in the core, which does the work.
+
+        >>> TagClasses().core.fallbacks("UNK-NN")
+        ['UNK']
+        """
+        return self._in_core()
+
+    def __getstate__(self) -> dict[str, Any]:
+        # The core's part is built again from the rest.
+        return {name: value for name, value in vars(self).items() if name != "core"}
+
     def class_of(
         self,
         word: str,
@@ -58,6 +75,25 @@ class WordClasses(ABC):
         >>> TagClasses().class_of("cat", tag="NN")
         'UNK-NN'
         """
+        return self.core.class_of(word, initial, known_lowercase, tag)
+
+    def classes_of(
+        self,
+        words: Sequence[str],
+        initial: Flags,
+        known_lowercase: Flags,
+        tags: Sequence[str] | None = None,
+    ) -> tuple[list[str], NDArray[np.int32]]:
+        """The distinct classes of words, and the number of the class of each word.
+
+        The arguments have a row for each word; see :meth:`class_of`.
+
+        >>> no = [False] * 3
+        >>> EnglishClasses().classes_of(["blorg", "blorgs", "florg"], no, no)
+        (['UNK-LC', 'UNK-LC-s'], array([0, 1, 0], dtype=int32))
+        """
+        flags = np.asarray(initial, dtype=bool), np.asarray(known_lowercase, dtype=bool)
+        return self.core.classes_of(words, *flags, tags)
 
     def fallbacks(self, name: str) -> tuple[str, ...]:
         """More and more general classes for ``name``, ending with ``UNK``.
@@ -69,7 +105,7 @@ class WordClasses(ABC):
         >>> LearntClasses(frozenset()).fallbacks("UNK-lower-dash~ed")
         ('UNK-lower-dash~d', 'UNK-lower-dash', 'UNK-lower', 'UNK')
         """
-        return _more_general(name)
+        return tuple(self.core.fallbacks(name))
 
     def to_dict(self) -> dict[str, object]:
         """What :func:`word_classes_from_dict` needs, as JSON.
@@ -78,20 +114,6 @@ class WordClasses(ABC):
         {'kind': 'english'}
         """
         return {"kind": self.kind}
-
-
-@lru_cache(maxsize=_REMEMBERED)
-def _more_general(name: str) -> tuple[str, ...]:
-    if name == UNKNOWN:
-        return ()
-    shape, _, suffix = name.partition(_SUFFIX)
-    if len(suffix) > 1:
-        parent = shape + _SUFFIX + suffix[1:]
-    elif suffix:
-        parent = shape
-    else:
-        parent = shape.rpartition(_FEATURE)[0] or UNKNOWN
-    return (parent, *_more_general(parent))
 
 
 @dataclass(frozen=True)
@@ -106,55 +128,9 @@ class EnglishClasses(WordClasses):
     """
 
     kind: ClassVar[str] = "english"
-    _suffixes: ClassVar[tuple[str, ...]] = (
-        "ed",
-        "ing",
-        "ion",
-        "er",
-        "est",
-        "ly",
-        "ity",
-        "y",
-        "al",
-    )
 
-    def class_of(
-        self,
-        word: str,
-        initial: bool = False,
-        known_lowercase: bool = False,
-        tag: str | None = None,
-    ) -> str:
-        """The signature of a word; see :meth:`WordClasses.class_of`.
-
-        >>> EnglishClasses().class_of("blorgs"), EnglishClasses().class_of("Blorg")
-        ('UNK-LC-s', 'UNK-CAPS')
-        """
-        features = [UNKNOWN]
-        capitals = sum(character.isupper() for character in word)
-        if capitals and initial and capitals == 1 and word[0].isupper():
-            features.append("INITC")
-            if known_lowercase:
-                features.append("KNOWNLC")
-        elif capitals:
-            features.append("CAPS")
-        elif any(character.islower() for character in word):
-            features.append("LC")
-        digits = any(character.isdigit() for character in word)
-        dash = "-" in word
-        if digits:
-            features.append("NUM")
-        if dash:
-            features.append("DASH")
-        lowered = word.lower()
-        if lowered.endswith("s") and len(word) >= 3:
-            if lowered[-2] not in "siu":
-                features.append("s")
-        elif len(word) >= 5 and not digits and not dash:
-            features.extend(
-                next(([suffix] for suffix in self._suffixes if lowered.endswith(suffix)), [])
-            )
-        return _FEATURE.join(features)
+    def _in_core(self) -> _core.WordClasses:
+        return _core.WordClasses.english()
 
 
 @dataclass(frozen=True)
@@ -168,27 +144,8 @@ class TagClasses(WordClasses):
     kind: ClassVar[str] = "tag"
     determines_tag: ClassVar[bool] = True
 
-    def class_of(
-        self,
-        word: str,
-        initial: bool = False,
-        known_lowercase: bool = False,
-        tag: str | None = None,
-    ) -> str:
-        """The class named after the tag; see :meth:`WordClasses.class_of`.
-
-        >>> TagClasses().class_of("(", tag="-LRB-")
-        'UNK--LRB-'
-        """
-        return UNKNOWN if tag is None else UNKNOWN + _FEATURE + tag
-
-    def fallbacks(self, name: str) -> tuple[str, ...]:
-        """Only ``UNK``.
-
-        >>> TagClasses().fallbacks("UNK--LRB-")
-        ('UNK',)
-        """
-        return () if name == UNKNOWN else (UNKNOWN,)
+    def _in_core(self) -> _core.WordClasses:
+        return _core.WordClasses.tags()
 
 
 @dataclass(frozen=True)
@@ -211,24 +168,9 @@ class LearntClasses(WordClasses):
 
     kind: ClassVar[str] = "learnt"
 
-    def class_of(
-        self,
-        word: str,
-        initial: bool = False,
-        known_lowercase: bool = False,
-        tag: str | None = None,
-    ) -> str:
-        """The most specific class of a word; see :meth:`WordClasses.class_of`.
-
-        >>> LearntClasses(frozenset({"UNK-digit"})).class_of("1984")
-        'UNK-digit'
-        """
-        finest = _finest_class(
-            word, initial, initial and known_lowercase, self.longest_suffix, self.scripts
-        )
-        return next(
-            (name for name in (finest, *self.fallbacks(finest)) if name in self.names), UNKNOWN
-        )
+    def _in_core(self) -> _core.WordClasses:
+        longest = min(self.longest_suffix, sys.maxsize)
+        return _core.WordClasses.learnt(list(self.names), longest, self.scripts)
 
     def to_dict(self) -> dict[str, object]:
         """The classes in alphabetical order, and what words are classified by.
@@ -247,8 +189,8 @@ class LearntClasses(WordClasses):
     def learn(
         cls,
         words: Sequence[str],
-        initial: Sequence[bool],
-        known_lowercase: Sequence[bool],
+        initial: Flags,
+        known_lowercase: Flags,
         tag_counts: scipy.sparse.csr_array,
         *,
         limit: int = 200,
@@ -270,70 +212,27 @@ class LearntClasses(WordClasses):
         >>> sorted(LearntClasses.learn(words, no, no, tags, support=3, limit=2).names)
         ['UNK-lower~ad', 'UNK-lower~ed']
         """
-        ids: dict[str, int] = {UNKNOWN: 0}
-        parents = [0]
-        members = []
-        for word, opens, known in zip(words, initial, known_lowercase, strict=True):
-            finest = _finest_class(word, opens, opens and known, longest_suffix, scripts=True)
-            if finest not in ids:
-                # General classes come first, so that the ids of parents are smaller.
-                new = [name for name in (finest, *_more_general(finest)) if name not in ids]
-                for name in reversed(new):
-                    parents.append(ids[_more_general(name)[0]])
-                    ids[name] = len(ids)
-            members.append(ids[finest])
+        flags = np.asarray(initial, dtype=bool), np.asarray(known_lowercase, dtype=bool)
+        names, parents, members = _core.class_tree(words, *flags, longest_suffix)
         membership = scipy.sparse.csr_array(
-            (np.ones(len(words)), (members, np.arange(len(words)))), shape=(len(ids), len(words))
+            (np.ones(len(words)), (members, np.arange(len(words)))), shape=(len(names), len(words))
         )
-        counts = (membership @ tag_counts).toarray()
-        supports = np.bincount(members, minlength=len(ids))
-        for identity in range(len(ids) - 1, 0, -1):
-            counts[parents[identity]] += counts[identity]
-            supports[parents[identity]] += supports[identity]
+        counts = _core.sums_of_subtrees(parents, (membership @ tag_counts).toarray())
+        sizes = np.bincount(members, minlength=len(names)).astype(np.float64)
+        supports = _core.sums_of_subtrees(parents, sizes[:, None]).ravel()
+        # More general classes have no less support.
+        kept = np.flatnonzero(supports >= support)
+        counts = counts[kept]
         totals = counts.sum(axis=1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.where(counts > 0, np.log(counts / totals), 0.0)
-        gains = (counts * (logs - logs[parents])).sum(axis=1)
-        names = list(ids)
+        gains = (counts * (logs - logs[np.searchsorted(kept, parents[kept])])).sum(axis=1)
         scores = [
-            (-gains[identity], names[identity])
-            for identity in np.flatnonzero((supports >= support) & (gains > 0))
-            if identity != 0
+            (-gain, names[identity])
+            for gain, identity in zip(gains.tolist(), kept.tolist(), strict=True)
+            if gain > 0 and identity != 0
         ]
         return cls(frozenset(name for _, name in sorted(scores)[:limit]), longest_suffix)
-
-
-_WITHOUT_SCRIPTS = str.maketrans("chk", "aaa")
-
-
-# Estimation needs the class of a word several times: to learn, to count, to look up.
-@lru_cache(maxsize=_REMEMBERED)
-def _finest_class(
-    word: str, initial: bool, known_lowercase: bool, longest_suffix: int, scripts: bool
-) -> str:
-    """The shape and longest suffix of a word, by the Unicode categories of its characters."""
-    kinds = character_kinds(word)
-    if not scripts:
-        kinds = kinds.translate(_WITHOUT_SCRIPTS)
-    shape = UNKNOWN
-    if "U" in kinds:
-        if kinds.rfind("U") > 0:
-            shape += "-mixed" if "l" in kinds else "-upper"
-        elif initial:
-            shape += "-initial-known" if known_lowercase else "-initial"
-        else:
-            shape += "-title"
-    elif "l" in kinds:
-        shape += "-lower"
-    elif letters := sorted(set(kinds) & SCRIPTS.keys()):
-        shape += "-letters" + "".join(SCRIPTS[kind] for kind in letters)
-    for kind, feature in (("9", "-digit"), ("-", "-dash"), (".", "-symbol")):
-        if kind in kinds:
-            shape += feature
-    # The stem has at least one character.
-    ending = len(kinds) - len(kinds.rstrip("Ulachk"))
-    length = min(ending, longest_suffix, len(word) - 1)
-    return shape + _SUFFIX + word[-length:].lower() if length > 0 else shape
 
 
 def word_classes_from_dict(data: Mapping[str, object]) -> WordClasses:

@@ -9,8 +9,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from lpcfg import _core
 from lpcfg._columns import IntegerColumn, Weights, distinct_rows, sum_weights
-from lpcfg.lexicon.lexicon import opens_sentence
 from lpcfg.lexicon.options import LexiconOptions
 from lpcfg.lexicon.word_classes import (
     UNKNOWN,
@@ -32,7 +32,7 @@ def initial_words(
     >>> initial_words(["``", "Go", "home"], np.array([0, 1, 2, 1, 2]), np.array([0, 1, 2, 0, 1]))
     array([ True,  True, False,  True, False])
     """
-    solid = np.array([not opens_sentence(word) for word in words], dtype=np.int64)[word_column]
+    solid = (~_core.sentence_openers(words)).astype(np.int64)[word_column]
     before = np.cumsum(solid) - solid
     first = np.flatnonzero(start_column == 0)
     lengths = np.diff(np.append(first, len(start_column)))
@@ -86,8 +86,6 @@ class WordTable:
         totals = np.bincount(word, weights=count, minlength=len(words))
         known = totals > (options.rare if options.replace else 0)
         rare = totals[word] <= options.rare
-        vocabulary = {text for text, is_known in zip(words, known, strict=True) if is_known}
-        lowered = [text.lower() for text in words]
         emitting = {identity: symbols[identity].labels[-1] for identity in np.unique(symbol)}
         tags = sorted(set(emitting.values()))
         tag = np.full(len(symbols), -1, dtype=np.int64)
@@ -103,13 +101,7 @@ class WordTable:
             # Where no word is rare, all words are counted for their classes.
             counts_for_class=rare if rare.any() else np.ones_like(rare),
             known=known,
-            known_lowercase=np.array(
-                [
-                    low != text and low in vocabulary
-                    for low, text in zip(lowered, words, strict=True)
-                ],
-                dtype=bool,
-            ),
+            known_lowercase=_core.known_in_lowercase(words, known),
         )
 
 
@@ -136,8 +128,8 @@ def choose_classes(table: WordTable, options: LexiconOptions) -> WordClasses:
     )
     return LearntClasses.learn(
         [table.words[identity] for identity in word.tolist()],
-        initial.astype(bool).tolist(),
-        table.known_lowercase[word].tolist(),
+        initial.astype(bool),
+        table.known_lowercase[word],
         tag_counts,
         limit=options.class_limit,
         support=options.class_support,
@@ -158,19 +150,16 @@ def class_rows(
     (['UNK', 'UNK-LC'], array([1]), array([1]))
     """
 
-    def classify(*columns: IntegerColumn) -> tuple[list[str], NDArray[np.int64]]:
+    def classify(*columns: IntegerColumn) -> tuple[list[str], NDArray[np.int32]]:
         # Columns are words, initials and possibly tags; each distinct row is classified once.
-        distinct, row, _ = distinct_rows(*columns)
-        names = [
-            classifier.class_of(
-                table.words[word],
-                bool(initial),
-                bool(table.known_lowercase[word]),
-                *(table.tags[identity] for identity in tag),
-            )
-            for word, initial, *tag in zip(*(part.tolist() for part in distinct), strict=True)
-        ]
-        return names, row
+        (word, initial, *tag), row, _ = distinct_rows(*columns)
+        names, numbers = classifier.classes_of(
+            [table.words[identity] for identity in word.tolist()],
+            initial.astype(bool),
+            table.known_lowercase[word],
+            [table.tags[identity] for identity in tag[0].tolist()] if tag else None,
+        )
+        return names, numbers[row]
 
     def resolve(names: list[str]) -> NDArray[np.int64]:
         return np.array(

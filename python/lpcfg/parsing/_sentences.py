@@ -211,68 +211,67 @@ class SentenceColumns(NamedTuple):
 
 def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> SentenceColumns:
     """The ids that a grammar has for words and tags."""
+    lengths = [len(s.tags or ()) if s.words is None else len(s.words) for s in sentences]
+    offsets = np.cumsum([0, *lengths], dtype=np.int64)
     # Either all sentences have words, or none; the same holds for given tags.
-    spelt = [_spelt(grammar, s.words) for s in sentences if s.words is not None]
-    given = [s.tags for s in sentences if s.words is not None]
-    words = list(map(grammar.lexicon.encode, spelt, given))
-    tags = []
+    spelt = _spelt(grammar, [word for s in sentences for word in s.words or ()])
+    given: list[str | None] | None = None
     if any(sentence.tags for sentence in sentences):
+        pairs = zip(sentences, lengths, strict=True)
+        given = [tag for s, length in pairs for tag in s.tags or [None] * length]
+    words = grammar.lexicon.encode_all(spelt, offsets, given) if spelt else None
+    tags = []
+    if given is not None:
         known = grammar.tag_ids if grammar.neural_weights is None else grammar.neural_tag_ids
-        tags = [
-            _NO_TAG if tag is None else known.get(tag, _NO_TAG)
-            for sentence in sentences
-            for tag in sentence.tags or [None] * len(sentence.words or ())
-        ]
-    spellings = None
-    if grammar.is_conditional:
-        if not words:
-            raise InputError(
-                "this model needs the words of the sentences, because it has features of words; "
-                "give words, or use a model that can parse tags alone, for example one of the "
-                "estimator spectral",
-                argument="tags",
-            )
-        spellings = [word for words_of_sentence in spelt for word in words_of_sentence]
+        tags = [_NO_TAG if tag is None else known.get(tag, _NO_TAG) for tag in given]
+    if grammar.is_conditional and not spelt:
+        raise InputError(
+            "this model needs the words of the sentences, because it has features of words; "
+            "give words, or use a model that can parse tags alone, for example one of the "
+            "estimator spectral",
+            argument="tags",
+        )
     heads, relations = None, None
     if grammar.crf_weights is not None and grammar.crf_weights.dependencies:
         heads, relations = _dependency_columns(sentences)
-    lengths = (len(s.tags or ()) if s.words is None else len(s.words) for s in sentences)
     return SentenceColumns(
-        offsets=np.cumsum([0, *lengths], dtype=np.int64),
-        words=np.concatenate(words).astype(np.uint32) if words else None,
+        offsets=offsets,
+        words=None if words is None else words.astype(np.uint32),
         tags=np.array(tags, dtype=np.uint32) if tags else None,
         breaks=np.array(
             [_BREAKS.get(token, 0) for sentence in sentences for token in sentence.tokens],
             dtype=np.uint8,
         ),
-        spellings=spellings,
+        spellings=spelt if grammar.is_conditional else None,
         heads=heads,
         relations=relations,
-        tag_factors=_tag_factors(grammar, spelt, words),
+        tag_factors=None if words is None else _tag_factors(grammar, spelt, offsets, words),
     )
 
 
 def _tag_factors(
-    grammar: Grammar, sentences: Sequence[Sequence[str]], emissions: Sequence[NDArray[np.int32]]
+    grammar: Grammar,
+    words: Sequence[str],
+    offsets: NDArray[np.int64],
+    emissions: NDArray[np.int32],
 ) -> tuple[NDArray[np.uint32], NDArray[np.float32]] | None:
     """What the spelling of unknown words says of their tags; a row for each distinct word."""
     lexicon = grammar.lexicon
     model = lexicon.tag_model
-    if model is None or grammar.neural_weights is not None or not emissions:
+    if model is None or grammar.neural_weights is not None:
         return None
     numbers: dict[tuple[SpeltWord, int], int] = {}
-    rows = [np.full(len(ids), _NO_FACTORS, dtype=np.uint32) for ids in emissions]
-    for words, ids, row in zip(sentences, emissions, rows, strict=True):
-        for position, word, word_class in lexicon.unknown_words(words, ids):
-            row[position] = numbers.setdefault((word, word_class), len(numbers))
+    rows = np.full(len(words), _NO_FACTORS, dtype=np.uint32)
+    for position, word, word_class in lexicon.unknown_words(words, emissions, offsets):
+        rows[position] = numbers.setdefault((word, word_class), len(numbers))
     table = np.ones((len(numbers), len(grammar.tags)), dtype=np.float32)
     if numbers:
         spelt, classes = zip(*numbers, strict=True)
         table[:, grammar.tag_model_columns] = model.factors(spelt, classes)
-    return np.concatenate(rows), table
+    return rows, table
 
 
-def _spelt(grammar: Grammar, words: Sequence[str]) -> Sequence[str]:
+def _spelt(grammar: Grammar, words: list[str]) -> list[str]:
     """Words in the normal form of the grammar."""
     form = grammar.normalization
     return words if form is None else [normalized_word(word, form) for word in words]

@@ -243,10 +243,10 @@ class Tagger(Parameterized):
         flat = FlatSequences.of(sentences, "sentence")
         # Treebanks, and so the lexicon, have -LRB- and -RRB- for round brackets.
         form = self.provenance_.get("normalization")
-        spelt = (
-            [normalized_word(escape_brackets(word), form) for word in words] for words in sentences
-        )
-        ids = np.concatenate([self.lexicon_.encode(words) for words in spelt])
+        spelt = [
+            normalized_word(escape_brackets(word), form) for words in sentences for word in words
+        ]
+        ids = self.lexicon_.encode_all(spelt, flat.offsets)
         return flat, _core.Sequences(flat.offsets, ids.astype(np.uint32), thread_count(self.n_jobs))
 
     def score(self, trees: Trees, y: object = None) -> float:

@@ -12,6 +12,7 @@ mod enter;
 mod errors;
 mod grammar;
 mod guide;
+mod lexicon;
 mod model_file;
 mod neural;
 mod numeric;
@@ -34,6 +35,7 @@ fn _core(module: &Bound<'_, PyModule>) -> PyResult<()> {
     crf::register(module)?;
     em::register(module)?;
     grammar::register(module)?;
+    lexicon::register(module)?;
     model_file::register(module)?;
     neural::register(module)?;
     numeric::register(module)?;

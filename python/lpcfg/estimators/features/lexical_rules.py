@@ -147,14 +147,13 @@ def node_emissions(
     names = sorted(set(tags))
     if lexicon.classifier.determines_tag:
         columns.append(np.array([names.index(tag) for tag in tags])[treebank.symbol[nodes]])
-    distinct, rows, _ = distinct_rows(*columns)
-    arguments = [
-        (treebank.words[word], bool(initial), *(names[identity] for identity in tag))
-        for word, initial, *tag in zip(*(column.tolist() for column in distinct), strict=True)
-    ]
-    emission = np.array([lexicon.emission(*row) for row in arguments], dtype=np.int64)
-    word_class = np.array([lexicon.class_emission(*row) for row in arguments], dtype=np.int64)
-    return emission[rows], word_class[rows]
+    (words, initial, *tag), rows, _ = distinct_rows(*columns)
+    emission, word_class = lexicon.emissions(
+        [treebank.words[identity] for identity in words.tolist()],
+        initial.astype(bool),
+        [names[identity] for identity in tag[0].tolist()] if tag else None,
+    )
+    return emission.astype(np.int64)[rows], word_class.astype(np.int64)[rows]
 
 
 def _find(keys: NDArray[np.int64], wanted: NDArray[np.int64]) -> NDArray[np.int64]:
