@@ -5,6 +5,7 @@
 //! parsers' trees maximal tree coverage (Narayan & Cohen 2015). Each bracket has a cost, so that the
 //! objective is close to the expected F1.
 
+mod nested;
 mod search;
 mod spans;
 

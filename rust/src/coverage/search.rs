@@ -4,15 +4,21 @@
 //! same words only as a unary chain of a member's tree, because the table has neither the order of
 //! labels nor whether they occur together. Its root is the root of a member's tree.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::Coverage;
+use super::nested::{self, Candidate};
 use super::spans::LabelledSpan;
 use crate::cancel::{Cancel, Cancelled};
 use crate::span_decoder::{Method, Sentence, SpanError, decode};
 
 /// The cost of each bracket of a tree: half of a usual F1, as in the decoder of expected F1.
 pub const BRACKET_COST: f64 = 0.4;
+
+/// The number of words up to which a chart is searched. Beyond it, time and memory would grow with
+/// the third and the second power of the number of words. A chart and the search without one find
+/// trees with the same gain, but prefer different ones among trees with equal gains.
+const CHART_WORDS: usize = 250;
 
 /// The tree of an ensemble.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,6 +53,63 @@ impl Gains {
         self.chains.push(number);
         self.gains.push(gain);
     }
+
+    /// The brackets of the tree with the largest gain, with their chains.
+    fn best_brackets(
+        &self,
+        words: usize,
+        cancel: &Cancel,
+    ) -> Result<Vec<(u32, u32, u32)>, Cancelled> {
+        if words > CHART_WORDS {
+            self.search_few(words, cancel)
+        } else {
+            self.search_chart(words, cancel)
+        }
+    }
+
+    /// Search a chart of all spans.
+    fn search_chart(
+        &self,
+        words: usize,
+        cancel: &Cancel,
+    ) -> Result<Vec<(u32, u32, u32)>, Cancelled> {
+        let sentence = Sentence::Sparse {
+            words,
+            starts: &self.starts,
+            ends: &self.ends,
+            labels: &self.chains,
+            scores: &self.gains,
+        };
+        match decode(&[sentence], Some(0), Method::Exact, cancel) {
+            Ok(mut trees) => Ok(trees.remove(0).spans),
+            Err((_, SpanError::Cancelled(error))) => Err(error),
+            // Cannot be: every span may be without a bracket, and no chain occurs twice over a span.
+            Err((_, error)) => unreachable!("{error}"),
+        }
+    }
+
+    /// Search the spans with a positive gain alone.
+    fn search_few(&self, words: usize, cancel: &Cancel) -> Result<Vec<(u32, u32, u32)>, Cancelled> {
+        let is_whole = |one: &Candidate| (one.end - one.start) as usize == words;
+        let mut candidates: Vec<Candidate> = (0..self.gains.len())
+            .map(|row| Candidate {
+                start: self.starts[row],
+                end: self.ends[row],
+                chain: self.chains[row],
+                gain: self.gains[row],
+            })
+            .filter(|candidate| candidate.gain > 0.0 || is_whole(candidate))
+            .collect();
+        // The best chain of each span comes first, and what is over all words last.
+        candidates.sort_unstable_by(|one, two| {
+            let key = |one: &Candidate| (is_whole(one), one.start, one.end);
+            let by_gain = two.gain.total_cmp(&one.gain);
+            key(one).cmp(&key(two)).then(by_gain).then(one.chain.cmp(&two.chain))
+        });
+        candidates.dedup_by_key(|candidate| (candidate.start, candidate.end));
+        let tree = nested::best_tree(words, &candidates, cancel)?;
+        Ok(tree.iter().map(|one| (one.start, one.end, one.chain)).collect())
+    }
 }
 
 /// The chains of several labels over the same words in a tree, and the chain over all words, which
@@ -75,7 +138,7 @@ fn gains(coverage: &Coverage, is_tag: &[bool]) -> Gains {
             gains.push(start, end, vec![label], probability - BRACKET_COST);
         }
     }
-    let mut known: Vec<(u32, u32, Vec<u32>)> = Vec::new();
+    let mut known: FxHashSet<(u32, u32, Vec<u32>)> = FxHashSet::default();
     for (_, tree) in &coverage.trees {
         for chain in chains(tree, words, is_tag) {
             if known.contains(&chain) {
@@ -86,7 +149,7 @@ fn gains(coverage: &Coverage, is_tag: &[bool]) -> Gains {
             let expected: f64 = labels.iter().map(sum).sum::<f64>() / coverage.weight;
             let gain = expected - BRACKET_COST * labels.len() as f64;
             gains.push(*start, *end, labels.clone(), gain);
-            known.push(chain);
+            known.insert(chain);
         }
     }
     gains
@@ -116,19 +179,7 @@ pub(super) fn best_tree(
     cancel: &Cancel,
 ) -> Result<Vec<LabelledSpan>, Cancelled> {
     let gains = gains(coverage, is_tag);
-    let sentence = Sentence::Sparse {
-        words: coverage.words,
-        starts: &gains.starts,
-        ends: &gains.ends,
-        labels: &gains.chains,
-        scores: &gains.gains,
-    };
-    let brackets = match decode(&[sentence], Some(0), Method::Exact, cancel) {
-        Ok(mut trees) => trees.remove(0).spans,
-        Err((_, SpanError::Cancelled(error))) => return Err(error),
-        // Cannot be: every span may be without a bracket, and no chain occurs twice over a span.
-        Err((_, error)) => unreachable!("{error}"),
-    };
+    let brackets = gains.best_brackets(coverage.words, cancel)?;
     let mut tree: Vec<LabelledSpan> = Vec::new();
     for &(start, end, chain) in &brackets {
         let labels = &gains.labels[chain as usize - 1];
@@ -138,4 +189,95 @@ pub(super) fn best_tree(
     // Pre-order: by start, then by decreasing width; a tag is below all phrases over its word.
     tree.sort_by_key(|span| (span.start, u32::MAX - span.end));
     Ok(tree)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Spans with gains in a sentence, one or two chains for a span, and one over all words.
+    fn gains_of(words: u32, spans: &[(u32, u32, f64)], root: f64) -> Gains {
+        let mut gains = Gains::default();
+        gains.push(0, words, vec![9], root);
+        for (row, &(start, width, gain)) in spans.iter().enumerate() {
+            let start = start % words;
+            let end = words.min(start + width);
+            if end - start < words {
+                gains.push(start, end, vec![row as u32], gain);
+            }
+        }
+        gains
+    }
+
+    fn total(gains: &Gains, tree: &[(u32, u32, u32)]) -> f64 {
+        let rows = || 0..gains.gains.len();
+        let row = |&(start, end, chain): &(u32, u32, u32)| {
+            let found = (gains.starts.as_slice(), gains.ends.as_slice(), gains.chains.as_slice());
+            rows().find(|&row| (found.0[row], found.1[row], found.2[row]) == (start, end, chain))
+        };
+        tree.iter().map(|span| gains.gains[row(span).unwrap()]).sum()
+    }
+
+    fn spans(gain: impl Strategy<Value = f64>) -> impl Strategy<Value = Vec<(u32, u32, f64)>> {
+        proptest::collection::vec((0u32..30, 1u32..12, gain), 0..60)
+    }
+
+    proptest! {
+        #[test]
+        fn few_spans_have_the_tree_of_the_chart(
+            words in 1u32..30, spans in spans(-0.5f64..1.0), root in -1.0f64..1.0,
+        ) {
+            let gains = gains_of(words, &spans, root);
+            let cancel = Cancel::new();
+            let mut few = gains.search_few(words as usize, &cancel).unwrap();
+            let mut chart = gains.search_chart(words as usize, &cancel).unwrap();
+            few.sort_unstable();
+            chart.sort_unstable();
+            prop_assert_eq!(few, chart);
+        }
+
+        #[test]
+        fn few_spans_have_as_good_a_tree_where_several_are_the_best(
+            words in 1u32..30, spans in spans((-1i32..3).prop_map(f64::from)),
+        ) {
+            let gains = gains_of(words, &spans, 0.0);
+            let cancel = Cancel::new();
+            let few = gains.search_few(words as usize, &cancel).unwrap();
+            let chart = gains.search_chart(words as usize, &cancel).unwrap();
+            prop_assert_eq!(total(&gains, &few), total(&gains, &chart));
+            let crosses = |a: &(u32, u32, u32), b: &(u32, u32, u32)| {
+                a.0 < b.0 && b.0 < a.1 && a.1 < b.1
+            };
+            prop_assert!(!few.iter().any(|a| few.iter().any(|b| crosses(a, b))));
+        }
+    }
+
+    #[test]
+    fn a_long_line_needs_no_chart() {
+        const WORDS: u32 = 300_000;
+        let phrases = |width: u32| {
+            let ends = (0..WORDS / width).map(move |row| (row * width, (row + 1) * width));
+            ends.map(move |(start, end)| LabelledSpan { start, end, label: width })
+        };
+        let root = LabelledSpan { start: 0, end: WORDS, label: 0 };
+        let tree = |width| [root].into_iter().chain(phrases(width)).collect::<Vec<_>>();
+        let mut coverage = Coverage::new(WORDS as usize);
+        for (member, (weight, width)) in [(1.0, 4), (2.0, 3)].into_iter().enumerate() {
+            let spans = tree(width).into_iter().map(|span| (span, 1.0));
+            coverage.add(member, weight, spans, tree(width));
+        }
+        let found = coverage.best(&[false; 5], &Cancel::new()).unwrap().unwrap();
+        assert_eq!((found.tree, found.proposers), (tree(3), vec![1]));
+    }
+
+    #[test]
+    fn a_raised_flag_stops_the_search() {
+        let cancel = Cancel::new();
+        cancel.cancel();
+        let gains = gains_of(20, &[(1, 2, 0.5)], 0.0);
+        assert_eq!(gains.search_few(20, &cancel), Err(Cancelled));
+        assert_eq!(gains.search_chart(20, &cancel), Err(Cancelled));
+    }
 }
