@@ -31,9 +31,10 @@ const LENGTHS: [usize; 4] = [10, 20, 40, 80];
 fn charts(criterion: &mut Criterion) {
     let counted = Counted::new();
     let grammar = &counted.grammar;
-    let parser = Parser::new(grammar.clone()).expect("the grammar is sound");
+    let parser = Parser::new(grammar.clone(), &Cancel::new()).expect("the grammar is sound");
     let projection = grammar.projection().expect("the grammar has one");
-    let coarse_grammar = CoarseGrammar::new(projection).expect("the grammar is sound");
+    let coarse_grammar =
+        CoarseGrammar::new(projection, &Cancel::new()).expect("the grammar is sound");
     println!(
         "grammar: {} symbols, {} binary rules, {} coarse classes, {} words",
         grammar.rules().number_of_symbols(),

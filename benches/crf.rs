@@ -117,8 +117,8 @@ fn passes(criterion: &mut Criterion) {
     let counted = Counted::new();
     let grammar = &counted.grammar;
     let projection = grammar.projection().expect("the grammar has one");
-    let coarse = CoarseGrammar::new(projection).expect("the grammar is sound");
-    let parser = Parser::new(grammar.clone()).expect("the grammar is sound");
+    let coarse = CoarseGrammar::new(projection, &Cancel::new()).expect("the grammar is sound");
+    let parser = Parser::new(grammar.clone(), &Cancel::new()).expect("the grammar is sound");
     let trees = model(grammar, Loss::Crf);
     let spans = model(grammar, Loss::Independent);
     for length in LENGTHS {

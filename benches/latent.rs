@@ -197,9 +197,11 @@ fn kernels(criterion: &mut Criterion) {
 
 fn passes(criterion: &mut Criterion) {
     let counted = Counted::new();
-    let parser = Parser::new(counted.grammar.clone()).expect("the grammar is sound");
+    let parser =
+        Parser::new(counted.grammar.clone(), &Cancel::new()).expect("the grammar is sound");
     let projection = counted.grammar.projection().expect("the grammar has one");
-    let coarse_grammar = CoarseGrammar::new(projection).expect("the grammar is sound");
+    let coarse_grammar =
+        CoarseGrammar::new(projection, &Cancel::new()).expect("the grammar is sound");
     for (states, density) in [(8, None), (16, None), (16, Some(DENSITY)), (32, None)] {
         let grammar = with_states(&counted, states, density);
         let latent = grammar.latent().expect("it was just given some");

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use lpcfg_core::cancel::Cancel;
 use lpcfg_core::treebank::clean::{CleanOptions, clean};
 use lpcfg_core::treebank::transform::{invert, transform};
 
@@ -19,8 +20,11 @@ const TREES: usize = 2_000;
 fn trees(criterion: &mut Criterion) {
     let text = Language::new(7).treebank(TREES, &mut Random::new(1));
     let forest = read(&text);
-    let cleaned = clean(&forest, &CleanOptions::default());
-    let table = transform(&cleaned, &TRANSFORM);
+    let cancel = Cancel::new();
+    let clean = || clean(&forest, &CleanOptions::default(), &cancel).expect("nobody cancels");
+    let cleaned = clean();
+    let transform = || transform(&cleaned, &TRANSFORM, &cancel).expect("nobody cancels");
+    let table = transform();
     println!(
         "{} trees, {} nodes, {} bytes",
         forest.len(),
@@ -35,14 +39,10 @@ fn trees(criterion: &mut Criterion) {
         .warm_up_time(Duration::from_millis(500))
         .measurement_time(Duration::from_secs(2));
     group.bench_function("read", |bencher| bencher.iter(|| read(&text)));
-    group.bench_function("clean", |bencher| {
-        bencher.iter(|| clean(&forest, &CleanOptions::default()));
-    });
-    group.bench_function("transform", |bencher| {
-        bencher.iter(|| transform(&cleaned, &TRANSFORM))
-    });
+    group.bench_function("clean", |bencher| bencher.iter(clean));
+    group.bench_function("transform", |bencher| bencher.iter(transform));
     group.bench_function("invert", |bencher| {
-        bencher.iter(|| invert(&table).expect("the table is sound"));
+        bencher.iter(|| invert(&table, &cancel).expect("the table is sound"));
     });
     group.finish();
 }

@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
+use lpcfg_core::cancel::Cancel;
 use lpcfg_core::grammar::{BinaryRule, Emissions, Grammar, Output, Rules, SymbolId, Token};
 use lpcfg_core::treebank::clean::{CleanOptions, clean};
 use lpcfg_core::treebank::node_table::{NodeTable, Symbol};
@@ -19,7 +20,9 @@ const TRAINING: u64 = 1;
 const HELD_OUT: u64 = 2;
 
 fn node_table(text: &str) -> NodeTable {
-    transform(&clean(&read(text), &CleanOptions::default()), &TRANSFORM)
+    let cancel = Cancel::new();
+    let cleaned = clean(&read(text), &CleanOptions::default(), &cancel).expect("nobody cancels");
+    transform(&cleaned, &TRANSFORM, &cancel).expect("nobody cancels")
 }
 
 /// A grammar, and held-out sentences of its language.
@@ -138,6 +141,7 @@ impl Counts {
             emissions(table, &self.emitted, &self.weights),
             output(&table.symbols),
             Some((&coarse_classes(&table.symbols), &self.weights)),
+            &Cancel::new(),
         )
         .expect("the parts of the grammar fit each other")
     }

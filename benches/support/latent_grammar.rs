@@ -1,5 +1,6 @@
 //! A counted grammar with latent states drawn at random.
 
+use lpcfg_core::cancel::Cancel;
 use lpcfg_core::grammar::{Grammar, LatentArrays};
 
 use crate::counted_grammar::Counted;
@@ -57,6 +58,6 @@ pub fn with_states(counted: &Counted, max_states: u32, density: Option<f64>) -> 
     }
     let grammar = Grammar::clone(&counted.grammar);
     grammar
-        .with_latent(arrays)
+        .with_latent(arrays, &Cancel::new())
         .expect("the arrays fit the grammar")
 }

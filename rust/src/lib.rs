@@ -50,7 +50,7 @@
 //! | `rerank` | `cancel`, `numeric`, `treebank` |
 //! | `sequence` | `cancel`, `numeric` |
 //! | `em` | `cancel`, `numeric`, `treebank` |
-//! | `grammar` | `numeric`, `treebank` |
+//! | `grammar` | `cancel`, `numeric`, `treebank` |
 //! | `lexicon` | `cancel`, `treebank` |
 //! | `chart` | `cancel`, `grammar`, `numeric` |
 //! | `span_decoder` | `cancel`, `chart`, `numeric` |

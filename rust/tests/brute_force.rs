@@ -175,7 +175,7 @@ fn check_coarse_pass(case: &Case, threshold: f64) -> Result<(), TestCaseError> {
     let identity = Case { coarse: (0..case.symbols).collect(), ..case.clone() };
     let grammar = identity.grammar(true);
     let projection = grammar.projection().unwrap();
-    let coarse_grammar = CoarseGrammar::new(projection).unwrap();
+    let coarse_grammar = CoarseGrammar::new(projection, &Cancel::new()).unwrap();
     let mut coarse = CoarseChart::default();
     coarse.fill(&coarse_grammar, &case.words(), None, &Cancel::new()).unwrap();
     // Inside values are reused at another threshold.
@@ -205,7 +205,7 @@ fn check_coarse_pass(case: &Case, threshold: f64) -> Result<(), TestCaseError> {
 /// With merged symbols and no threshold, nothing that has a posterior is lost.
 fn check_pruned_parser(case: &Case) -> Result<(), TestCaseError> {
     let trees = case.trees();
-    let parser = Parser::new(Arc::new(case.grammar(true))).unwrap();
+    let parser = Parser::new(Arc::new(case.grammar(true)), &Cancel::new()).unwrap();
     let tokens: Vec<Token> = case.sentence.iter().map(|&word| Token::Word(word)).collect();
     let options = Options {
         decoder: Decoder::Viterbi,

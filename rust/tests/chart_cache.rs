@@ -29,7 +29,7 @@ fn options(threshold: f64) -> Options {
 }
 
 fn analyze(member: &LatentCase, options: Options, cache: Option<&Arc<ChartCache>>) -> Analysis {
-    let parser = Parser::new(Arc::new(member.grammar(true))).unwrap();
+    let parser = Parser::new(Arc::new(member.grammar(true)), &Cancel::new()).unwrap();
     let parser = cache.into_iter().cloned().fold(parser, Parser::with_charts);
     let tokens = member.tokens();
     parser.analyze((&*tokens).into(), options, &mut Workspace::default(), &Cancel::new()).unwrap()

@@ -112,7 +112,7 @@ impl Weighed {
     }
 
     fn parser(&self) -> Parser {
-        let parser = Parser::new(Arc::new(self.case.grammar(true))).unwrap();
+        let parser = Parser::new(Arc::new(self.case.grammar(true)), &Cancel::new()).unwrap();
         parser.with_crf(Arc::new(self.model.clone())).unwrap()
     }
 

@@ -113,7 +113,7 @@ fn check_max_rule(latent: &LatentCase) -> Result<(), TestCaseError> {
 }
 
 fn analyze(latent: &LatentCase, decoder: Decoder) -> Analysis {
-    let parser = Parser::new(Arc::new(latent.grammar(true))).unwrap();
+    let parser = Parser::new(Arc::new(latent.grammar(true)), &Cancel::new()).unwrap();
     let tokens = latent.tokens();
     let options = Options {
         decoder,
@@ -270,11 +270,11 @@ fn small() -> (Case, LatentArrays<'static>) {
 #[test]
 fn arrays_are_checked() {
     let (case, valid) = small();
-    assert!(case.grammar(false).with_latent(valid.clone()).is_ok());
+    assert!(case.grammar(false).with_latent(valid.clone(), &Cancel::new()).is_ok());
     let refused = |spoil: &dyn Fn(&mut LatentArrays<'_>)| {
         let mut arrays = valid.clone();
         spoil(&mut arrays);
-        case.grammar(false).with_latent(arrays).unwrap_err()
+        case.grammar(false).with_latent(arrays, &Cancel::new()).unwrap_err()
     };
     let length = |error| matches!(error, GrammarError::Length { .. });
     assert!(length(refused(&|arrays| arrays.states.push(1))));

@@ -26,7 +26,7 @@ fn members(lowest: f32) -> impl Strategy<Value = Vec<LatentCase>> {
 
 fn analyze(members: &[LatentCase], decoder: Decoder, combine: Combine) -> Analysis {
     let (first, others) = members.split_first().unwrap();
-    let parser = Parser::new(Arc::new(first.grammar(true))).unwrap();
+    let parser = Parser::new(Arc::new(first.grammar(true)), &Cancel::new()).unwrap();
     let parser = others
         .iter()
         .try_fold(parser, |parser, other| parser.with(Arc::new(other.grammar(true))))
@@ -216,11 +216,14 @@ fn check_status(members: &[LatentCase]) -> Result<(), TestCaseError> {
 fn check_backbone(member: &LatentCase, other: &LatentCase) -> Result<(), TestCaseError> {
     let lacks = |error: &GrammarError, parts: &[&str]| matches!(error, GrammarError::Backbone { part } if parts.contains(part));
     let (own, plain) = (Arc::new(member.grammar(true)), Arc::new(member.case.grammar(true)));
-    let parser = Parser::new(own.clone()).unwrap();
+    let parser = Parser::new(own.clone(), &Cancel::new()).unwrap();
     prop_assert!(parser.clone().with(own.clone()).is_ok());
     let without_states = ["latent states"];
     prop_assert!(lacks(&parser.clone().with(plain.clone()).unwrap_err(), &without_states));
-    prop_assert!(lacks(&Parser::new(plain).unwrap().with(own).unwrap_err(), &without_states));
+    prop_assert!(lacks(
+        &Parser::new(plain, &Cancel::new()).unwrap().with(own).unwrap_err(),
+        &without_states
+    ));
     let rules = |case: &Case| case.binary.iter().map(|r| (r.0, r.1, r.2)).collect::<Vec<_>>();
     prop_assume!(rules(&member.case) != rules(&other.case));
     let refused = parser.with(Arc::new(other.grammar(true))).unwrap_err();

@@ -95,7 +95,7 @@ fn grammar() -> Grammar {
         entry_ratios: (0..3).flat_map(|_| 0..SYMBOLS).collect(),
         tag_emissions: vec![1.0; SYMBOLS as usize * states],
     };
-    case.grammar(true).with_latent(arrays).unwrap()
+    case.grammar(true).with_latent(arrays, &Cancel::new()).unwrap()
 }
 
 fn sentence(words: usize) -> Vec<Token> {
@@ -155,7 +155,7 @@ fn assert_tree(analysis: &Analysis, words: usize) {
 
 #[test]
 fn charts_stay_within_their_memory() {
-    let parser = Parser::new(Arc::new(grammar())).unwrap();
+    let parser = Parser::new(Arc::new(grammar()), &Cancel::new()).unwrap();
     for decoder in [Decoder::MaxF1, Decoder::MaxRule] {
         // What depends on the grammar alone is not counted.
         let (_, constant) =
@@ -186,7 +186,7 @@ fn charts_stay_within_their_memory() {
 
 #[test]
 fn enough_memory_changes_nothing() {
-    let parser = Parser::new(Arc::new(grammar())).unwrap();
+    let parser = Parser::new(Arc::new(grammar()), &Cancel::new()).unwrap();
     let parsed =
         |memory| parse(&parser, 20, options(Decoder::MaxF1, memory), &mut Workspace::default()).0;
     assert_eq!(parsed(1 << 30), parsed(usize::MAX));
@@ -195,7 +195,7 @@ fn enough_memory_changes_nothing() {
 
 #[test]
 fn a_sentence_that_is_far_too_long_is_parsed_in_pieces() {
-    let parser = Parser::new(Arc::new(grammar())).unwrap();
+    let parser = Parser::new(Arc::new(grammar()), &Cancel::new()).unwrap();
     let (analysis, _) =
         parse(&parser, 300, options(Decoder::MaxF1, 1 << 16), &mut Workspace::default());
     assert_eq!(analysis.status, Status::Split);
@@ -208,7 +208,7 @@ fn a_sentence_that_is_far_too_long_is_parsed_in_pieces() {
 
 #[test]
 fn a_sentence_with_too_many_words_is_parsed_in_parts() {
-    let parser = Parser::new(Arc::new(grammar())).unwrap();
+    let parser = Parser::new(Arc::new(grammar()), &Cancel::new()).unwrap();
     let parsed = |words, max_length| {
         let options = Options { max_length, ..options(Decoder::MaxF1, usize::MAX) };
         parse(&parser, words, options, &mut Workspace::default()).0
@@ -225,7 +225,7 @@ fn a_sentence_with_too_many_words_is_parsed_in_parts() {
 
 #[test]
 fn lists_of_candidates_stay_within_their_memory() {
-    let parser = Parser::new(Arc::new(grammar())).unwrap();
+    let parser = Parser::new(Arc::new(grammar()), &Cancel::new()).unwrap();
     let (words, decoder) = (12, Decoder::MaxF1);
     let parsed = |memory, candidates| {
         let options = Options { candidates, ..options(decoder, memory) };
@@ -247,7 +247,7 @@ fn lists_of_candidates_stay_within_their_memory() {
 
 #[test]
 fn gold_constrained_charts_stay_within_their_memory() {
-    let parser = Parser::new(Arc::new(grammar())).unwrap();
+    let parser = Parser::new(Arc::new(grammar()), &Cancel::new()).unwrap();
     let words = 20;
     let tokens = sentence(words);
     let unlimited = options(Decoder::MaxF1, usize::MAX);
@@ -278,7 +278,7 @@ fn gold_constrained_charts_stay_within_their_memory() {
 
 #[test]
 fn a_late_sentence_gets_a_tree() {
-    let parser = Parser::new(Arc::new(grammar())).unwrap();
+    let parser = Parser::new(Arc::new(grammar()), &Cancel::new()).unwrap();
     for decoder in [Decoder::MaxF1, Decoder::MaxRule] {
         for (words, max_length) in [(1, 20), (20, 20), (20, 6)] {
             let timeout = Some(Duration::ZERO);

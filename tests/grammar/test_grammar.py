@@ -1,5 +1,9 @@
 """Grammars: from text, from arrays, what they know of themselves, and what they refuse."""
 
+import signal
+import subprocess
+import sys
+import textwrap
 from dataclasses import replace
 
 import numpy as np
@@ -175,3 +179,32 @@ def test_too_many_symbols_are_refused_before_memory_is_asked_for():
     roots = np.concatenate([grammar.roots, np.zeros(many)])
     with pytest.raises(GrammarError, match="too many"):
         Parser(replace(grammar, symbols=symbols, roots=roots))
+
+
+def test_interrupt_stops_the_sums_of_unary_chains():
+    # A cycle loses little, and each of many symbols has chains through it.
+    program = textwrap.dedent("""
+        from lpcfg import Grammar
+
+        names = [f"N{number}" for number in range(2000)]
+        rules = ["S -> A A [0.1]", "A -> B [0.9999]", "B -> A [0.9999]"]
+        rules += [f"B -> {name} [0.000000001]" for name in names]
+        rules += [f"{name} -> 'a' [0.1]" for name in names]
+        print("ready", flush=True)
+        try:
+            Grammar.from_string("\\n".join(rules)).core
+        except KeyboardInterrupt:
+            print("stopped")
+    """)
+    process = subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    try:
+        assert process.stdout.readline() == "ready\n"
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=2)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert (output, errors, process.returncode) == ("stopped\n", "", 0)

@@ -8,6 +8,7 @@ use super::rules::{GrammarError, Rules, SymbolId, check_symbol};
 use super::tensors::Tensors;
 use super::unary::UnaryClosure;
 use super::unary_matrices::UnaryMatrices;
+use crate::cancel::Cancel;
 use crate::numeric::tensor::Tensor;
 
 /// The arrays of an L-PCFG as an estimator gives them; rules and emissions are in the order in
@@ -78,6 +79,7 @@ impl Latent {
         closure: &UnaryClosure,
         emissions: &Emissions,
         arrays: LatentArrays<'_>,
+        cancel: &Cancel,
     ) -> Result<Self, GrammarError> {
         let symbols = rules.number_of_symbols();
         check_length("latent states", arrays.states.len(), symbols)?;
@@ -108,7 +110,7 @@ impl Latent {
         check_length("latent roots", arrays.roots.len(), state_offsets[symbols])?;
         check_length("tag emissions", arrays.tag_emissions.len(), state_offsets[symbols])?;
         let states = |symbol: SymbolId| arrays.states[symbol.index()] as usize;
-        let unary = UnaryMatrices::new(rules, closure, states, &arrays.unary)?;
+        let unary = UnaryMatrices::new(rules, closure, states, &arrays.unary, cancel)?;
         let tensors = Tensors::new(
             rules,
             states,

@@ -23,6 +23,7 @@ pub use unary::UnaryClosure;
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
+use crate::cancel::Cancel;
 use crate::treebank::interner::Interner;
 
 /// For each symbol, the labels that it stands for in a tree, from the top of a unary chain to the
@@ -108,6 +109,7 @@ impl Grammar {
         emissions: Emissions,
         output: Output,
         coarse: Option<(&[u32], &[f64])>,
+        cancel: &Cancel,
     ) -> Result<Self, GrammarError> {
         let symbols = rules.number_of_symbols();
         if output.number_of_symbols() != symbols {
@@ -118,7 +120,7 @@ impl Grammar {
             });
         }
         emissions.check(symbols)?;
-        let unary = UnaryClosure::new(symbols, rules.unary())?;
+        let unary = UnaryClosure::new(symbols, rules.unary(), cancel)?;
         let projection = coarse
             .map(|(map, weights)| Projection::new(&rules, &unary, map, weights))
             .transpose()?;
@@ -127,8 +129,13 @@ impl Grammar {
     }
 
     /// The same grammar with latent states.
-    pub fn with_latent(self, arrays: LatentArrays<'_>) -> Result<Self, GrammarError> {
-        let latent = Some(Latent::new(&self.rules, &self.unary, &self.emissions, arrays)?);
+    pub fn with_latent(
+        self,
+        arrays: LatentArrays<'_>,
+        cancel: &Cancel,
+    ) -> Result<Self, GrammarError> {
+        let latent = Latent::new(&self.rules, &self.unary, &self.emissions, arrays, cancel)?;
+        let latent = Some(latent);
         Ok(Self { latent, ..self })
     }
 

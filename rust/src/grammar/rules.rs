@@ -2,6 +2,8 @@
 
 use std::hash::{Hash, Hasher};
 
+use crate::cancel::Cancelled;
+
 /// A symbol of a grammar. Fine and coarse grammars number their symbols separately.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SymbolId(pub u32);
@@ -41,6 +43,9 @@ pub struct UnaryRule {
 /// The ways in which a grammar can be invalid.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum GrammarError {
+    /// The caller asked to stop.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// A rule or an emission names a symbol that does not exist.
     #[error("{array} {row} names symbol {symbol}, but there are only {symbols}")]
     Symbol {

@@ -9,6 +9,7 @@
 use std::collections::{BTreeMap, BinaryHeap};
 
 use super::rules::{GrammarError, SymbolId, UnaryRule};
+use crate::cancel::Cancel;
 
 /// The series has converged when its terms are below this fraction of their sums.
 const CONVERGED: f64 = 1e-18;
@@ -39,7 +40,7 @@ pub struct UnaryClosure {
 
 impl UnaryClosure {
     /// Close the rules over chains; fails if a cycle has probability one or more.
-    pub fn new(symbols: usize, rules: &[UnaryRule]) -> Result<Self, GrammarError> {
+    pub fn new(symbols: usize, rules: &[UnaryRule], cancel: &Cancel) -> Result<Self, GrammarError> {
         if rules.is_empty() {
             return Ok(Self { offsets: Vec::new(), chains: Vec::new(), paths: Vec::new() });
         }
@@ -47,7 +48,7 @@ impl UnaryClosure {
         let mut closure = Self { offsets: vec![0], chains: Vec::new(), paths: Vec::new() };
         for bottom in 0..symbols as u32 {
             let probability = |rule: usize| vec![rules[rule].probability];
-            let total = parents.sum_chains(bottom, |_| 1, probability)?;
+            let total = parents.sum_chains(bottom, |_| 1, probability, cancel)?;
             let best = parents.best_chains(bottom);
             for (top, next) in best {
                 let start = closure.paths.len() as u32;
@@ -139,6 +140,7 @@ impl<'a> ParentsOf<'a> {
         bottom: u32,
         states: impl Fn(u32) -> usize,
         matrix: impl Fn(usize) -> Vec<f64>,
+        cancel: &Cancel,
     ) -> Result<BTreeMap<u32, Vec<f64>>, GrammarError> {
         let columns = states(bottom);
         let identity = (0..columns * columns)
@@ -147,6 +149,7 @@ impl<'a> ParentsOf<'a> {
         let mut sums = BTreeMap::from([(bottom, identity.clone())]);
         let mut layer = BTreeMap::from([(bottom, identity)]);
         for _ in 0..MAX_TERMS {
+            cancel.check()?;
             let mut next: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
             for (&child, below) in &layer {
                 for number in self.numbers(child) {
@@ -244,6 +247,11 @@ impl PartialOrd for Candidate {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cancel::Cancelled;
+
+    fn closed(symbols: usize, rules: &[UnaryRule]) -> Result<UnaryClosure, GrammarError> {
+        UnaryClosure::new(symbols, rules, &Cancel::new())
+    }
 
     fn rule(parent: u32, child: u32, probability: f64) -> UnaryRule {
         UnaryRule { parent: SymbolId(parent), child: SymbolId(child), probability }
@@ -254,7 +262,7 @@ mod tests {
         // Two ways from 0 down to 3: 0.5 * 0.5 and 0.1.
         let mut rules = vec![rule(0, 1, 0.5), rule(1, 3, 0.5), rule(0, 3, 0.1)];
         rules.sort_by_key(|rule| (rule.child, rule.parent));
-        let closure = UnaryClosure::new(4, &rules).unwrap();
+        let closure = closed(4, &rules).unwrap();
         let chain = *closure.chains(SymbolId(3)).iter().find(|chain| chain.top.0 == 0).unwrap();
         assert!((chain.total - 0.35).abs() < 1e-15);
         assert!((chain.best - 0.25f64.ln()).abs() < 1e-15);
@@ -265,7 +273,7 @@ mod tests {
     #[test]
     fn sums_cycles_as_a_geometric_series() {
         let rules = [rule(1, 0, 0.5), rule(0, 1, 0.5)];
-        let closure = UnaryClosure::new(2, &rules).unwrap();
+        let closure = closed(2, &rules).unwrap();
         let own = closure.chains(SymbolId(0)).iter().find(|chain| chain.top.0 == 0).unwrap();
         assert!((own.total - 4.0 / 3.0).abs() < 1e-12);
         assert_eq!(own.best, 0.0);
@@ -274,7 +282,7 @@ mod tests {
     #[test]
     fn sums_cycles_that_hardly_lose_anything() {
         let rules = [rule(1, 0, 1.0), rule(0, 1, 0.999)];
-        let closure = UnaryClosure::new(2, &rules).unwrap();
+        let closure = closed(2, &rules).unwrap();
         let own = closure.chains(SymbolId(0)).iter().find(|chain| chain.top.0 == 0).unwrap();
         assert!((own.total - 1000.0).abs() < 1e-6);
     }
@@ -282,9 +290,15 @@ mod tests {
     #[test]
     fn refuses_a_cycle_that_keeps_all_its_probability() {
         let rules = [rule(1, 0, 1.0), rule(0, 1, 1.0)];
-        assert_eq!(
-            UnaryClosure::new(2, &rules).unwrap_err(),
-            GrammarError::UnaryCycle { symbol: 0 }
-        );
+        assert_eq!(closed(2, &rules).unwrap_err(), GrammarError::UnaryCycle { symbol: 0 });
+    }
+
+    #[test]
+    fn a_raised_flag_stops_a_series_that_hardly_ends() {
+        let cancel = Cancel::new();
+        cancel.cancel();
+        let rules = [rule(1, 0, 1.0), rule(0, 1, 0.99999)];
+        let stopped = UnaryClosure::new(2, &rules, &cancel).unwrap_err();
+        assert_eq!(stopped, GrammarError::Cancelled(Cancelled));
     }
 }

@@ -3,6 +3,7 @@
 use super::latent::{check_length, offsets};
 use super::rules::{GrammarError, Rules, SymbolId};
 use super::unary::{ParentsOf, UnaryClosure};
+use crate::cancel::Cancel;
 
 /// A matrix over the states of its parent, in rows, and of its child for each unary rule, and one
 /// for each chain of the [`UnaryClosure`].
@@ -34,6 +35,7 @@ impl UnaryMatrices {
         closure: &UnaryClosure,
         states: impl Fn(SymbolId) -> usize,
         values: &[f32],
+        cancel: &Cancel,
     ) -> Result<Self, GrammarError> {
         let size = |row: usize| {
             let rule = &rules.unary()[row];
@@ -58,10 +60,10 @@ impl UnaryMatrices {
             let parents = ParentsOf::new(rules.number_of_symbols(), rules.unary());
             let matrix = |rule| sorted.get(rule).iter().map(|&value| f64::from(value)).collect();
             for bottom in (0..rules.number_of_symbols() as u32).map(SymbolId) {
-                let sums =
-                    parents.sum_chains(bottom.0, |symbol| states(SymbolId(symbol)), matrix)?;
+                let states = |symbol| states(SymbolId(symbol));
+                let sums = parents.sum_chains(bottom.0, states, matrix, cancel)?;
                 for chain in closure.chains(bottom) {
-                    let length = states(chain.top) * states(bottom);
+                    let length = states(chain.top.0) * states(bottom.0);
                     match sums.get(&chain.top.0) {
                         Some(sum) => chains.values.extend(sum.iter().map(|&value| value as f32)),
                         None => chains.values.resize(chains.values.len() + length, 0.0),

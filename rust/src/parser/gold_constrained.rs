@@ -71,7 +71,7 @@ pub fn crf_examples(
     cancel: &Cancel,
 ) -> Result<CrfExamples, TrainingError> {
     model.check_grammar(grammar)?;
-    let parser = Parser::new(Arc::clone(grammar))?;
+    let parser = Parser::new(Arc::clone(grammar), cancel)?;
     let parser = filter.into_iter().try_fold(parser, Parser::with_span_filter)?;
     let outcomes: Result<Vec<Result<Example, LeftOut>>, Cancelled> = trees
         .into_par_iter()

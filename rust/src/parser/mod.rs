@@ -152,8 +152,9 @@ pub struct Workspace {
 
 impl Parser {
     /// Prepare a grammar for parsing.
-    pub fn new(grammar: Arc<Grammar>) -> Result<Self, GrammarError> {
-        let coarse = grammar.projection().map(CoarseGrammar::new).transpose()?;
+    pub fn new(grammar: Arc<Grammar>, cancel: &Cancel) -> Result<Self, GrammarError> {
+        let projection = grammar.projection();
+        let coarse = projection.map(|classes| CoarseGrammar::new(classes, cancel)).transpose()?;
         let guide = grammar.projection().map(|classes| GuideClasses::new(&grammar, classes));
         let grammars = vec![grammar];
         Ok(Self { grammars, coarse, guide, crf: None, filter: None, charts: None })

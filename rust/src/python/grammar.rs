@@ -87,7 +87,7 @@ impl PyGrammar {
             }
         };
         let latent = latent.as_ref().map(LatentIn::arrays).transpose()?;
-        enter(py, |_| {
+        enter(py, |cancel| {
             let binary = binary.iter().zip(binary_probabilities).map(|(symbols, &probability)| {
                 let [parent, left, right] = symbols.map(SymbolId);
                 BinaryRule { parent, left, right, probability }
@@ -106,9 +106,9 @@ impl PyGrammar {
             )?;
             offsets_in("output_offsets", output_offsets, output_labels.len(), Runs::MayBeEmpty)?;
             let output = Output::new(output_offsets.to_vec(), output_labels.to_vec())?;
-            let mut grammar = Grammar::new(rules, emissions, output, coarse)?;
+            let mut grammar = Grammar::new(rules, emissions, output, coarse, cancel)?;
             if let Some(arrays) = latent {
-                grammar = grammar.with_latent(arrays())?;
+                grammar = grammar.with_latent(arrays(), cancel)?;
             }
             Ok::<_, Failure>(Self(Arc::new(grammar)))
         })

@@ -79,8 +79,9 @@ impl PyParser {
         let others: Vec<_> = others.iter().map(|other| Arc::clone(&other.0)).collect();
         let crf = crf.map(|model| Arc::clone(&model.0));
         let filter = span_filter.map(|filter| Arc::clone(&filter.0));
-        enter(py, move |_| {
-            let parser = others.into_iter().try_fold(Parser::new(grammar)?, Parser::with)?;
+        enter(py, move |cancel| {
+            let parser =
+                others.into_iter().try_fold(Parser::new(grammar, cancel)?, Parser::with)?;
             let parser = crf.iter().cloned().try_fold(parser, Parser::with_crf)?;
             let parser = filter.into_iter().try_fold(parser, Parser::with_span_filter)?;
             let parser = charts.into_iter().fold(parser, Parser::with_charts);

@@ -1,5 +1,7 @@
 //! Cleaning trees: function tags, traces, repeated labels and roots.
 
+use super::TREES_BETWEEN_CHECKS;
+use crate::cancel::{Cancel, Cancelled};
 use crate::treebank::forest::{Forest, NO_WORD};
 
 /// The tag of traces and other empty elements.
@@ -49,12 +51,19 @@ impl Default for CleanOptions {
 
 /// Clean every tree. A tree that loses all its nodes becomes an empty tree, so that trees keep
 /// their numbers.
-pub fn clean(forest: &Forest, options: &CleanOptions) -> Forest {
+pub fn clean(
+    forest: &Forest,
+    options: &CleanOptions,
+    cancel: &Cancel,
+) -> Result<Forest, Cancelled> {
     let mut cleaner = Cleaner::new(forest, options);
     for tree in 0..forest.len() {
+        if tree.is_multiple_of(TREES_BETWEEN_CHECKS) {
+            cancel.check()?;
+        }
         cleaner.tree(tree);
     }
-    cleaner.cleaned
+    Ok(cleaner.cleaned)
 }
 
 /// A label without its function tags: the part before the first of the separators.
@@ -206,7 +215,7 @@ mod tests {
             BracketReader::new(ReadOptions { keep_empty: true, ..ReadOptions::default() });
         reader.feed(text.as_bytes()).unwrap();
         reader.finish().unwrap();
-        let forest = clean(&reader.take_forest(), options);
+        let forest = clean(&reader.take_forest(), options, &Cancel::new()).unwrap();
         assert_eq!(forest.len(), 1);
         forest.bracketed(0)
     }

@@ -1,5 +1,6 @@
 //! Binary trees with structured symbols, stored as columns: what estimators learn from.
 
+use crate::cancel::Cancelled;
 use crate::treebank::forest::OffsetError;
 
 /// The absence of a child, a parent or a word.
@@ -50,6 +51,9 @@ pub struct NodeTable {
 /// Why a node table does not describe trees.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TableError {
+    /// The caller asked to stop.
+    #[error(transparent)]
+    Cancelled(#[from] Cancelled),
     /// The columns differ in length.
     #[error("columns differ in length: {0:?}")]
     Lengths(Vec<usize>),

@@ -157,7 +157,7 @@ impl LatentCase {
 
     pub fn grammar(&self, coarse: bool) -> Grammar {
         let arrays = if self.sparse { self.sparse() } else { self.arrays.clone() };
-        self.case.grammar(coarse).with_latent(arrays).unwrap()
+        self.case.grammar(coarse).with_latent(arrays, &Cancel::new()).unwrap()
     }
 
     fn tensor(&self, parent: u32, left: u32, right: u32) -> &[f32] {

@@ -6,6 +6,7 @@ pub mod latent_case;
 
 use std::collections::HashMap;
 
+use lpcfg_core::cancel::Cancel;
 use lpcfg_core::decode::Node;
 use lpcfg_core::grammar::{BinaryRule, Emissions, Grammar, Output, Rules, SymbolId, UnaryRule};
 use proptest::prelude::*;
@@ -135,7 +136,7 @@ impl Case {
         }
         let output = Output::new(offsets, labels).unwrap();
         let map = coarse.then_some((&self.coarse[..], &self.weights[..]));
-        Grammar::new(rules, emissions, output, map).unwrap()
+        Grammar::new(rules, emissions, output, map, &Cancel::new()).unwrap()
     }
 
     pub fn words(&self) -> Vec<Vec<(SymbolId, f64)>> {

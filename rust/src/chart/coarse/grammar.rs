@@ -1,5 +1,6 @@
 //! The projected grammar, laid out for the dense coarse pass.
 
+use crate::cancel::Cancel;
 use crate::chart::Cells;
 use crate::grammar::{GrammarError, Projection, SymbolId, UnaryClosure};
 use crate::numeric::vectors::LANES;
@@ -51,7 +52,7 @@ pub struct CoarseGrammar {
 
 impl CoarseGrammar {
     /// Lay out the projected rules.
-    pub fn new(projection: &Projection) -> Result<Self, GrammarError> {
+    pub fn new(projection: &Projection, cancel: &Cancel) -> Result<Self, GrammarError> {
         let rules = projection.rules();
         let classes = rules.number_of_symbols();
         if classes > MAX_CLASSES {
@@ -128,7 +129,7 @@ impl CoarseGrammar {
         for (class, &root) in rules.roots().iter().enumerate() {
             roots[lane_of_class[class] as usize] = root as f32;
         }
-        let closure = UnaryClosure::new(classes, rules.unary())?;
+        let closure = UnaryClosure::new(classes, rules.unary(), cancel)?;
         let chains = if closure.is_empty() {
             Vec::new()
         } else {

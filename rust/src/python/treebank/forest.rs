@@ -98,6 +98,6 @@ pub(super) fn clean_forest<'py>(
 ) -> PyResult<ForestOut<'py>> {
     let options = cleaning.options()?;
     let forest = forest.columns()?;
-    let cleaned = enter(py, |_| Ok::<_, Failure>(clean(&forest.build()?, &options)))?;
+    let cleaned = enter(py, |cancel| Ok::<_, Failure>(clean(&forest.build()?, &options, cancel)?))?;
     Ok(forest_out(py, &cleaned))
 }

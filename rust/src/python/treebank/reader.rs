@@ -132,7 +132,7 @@ impl BracketReader {
     /// Read all chunks of sources, and clean (unless `cleaning` is none) and transform their trees.
     ///
     /// `sources` are pairs of a name and an iterator of chunks, which must not wait for anybody:
-    /// Ctrl-C is noticed between chunks. Returns the table, the number of trees without nodes,
+    /// Ctrl-C is noticed between chunks, and while trees are cleaned and transformed. Returns the table, the number of trees without nodes,
     /// which are left out, the errors of the first trees that were dropped, and their number.
     fn read_table<'py>(
         &self,
@@ -147,7 +147,7 @@ impl BracketReader {
             let errors = read_sources(reader, &sources, cancel)?;
             let forest = reader.take_forest();
             let trees = forest.len();
-            let table = clean_and_transform(forest, cleaning.as_ref(), &transform);
+            let table = clean_and_transform(forest, cleaning.as_ref(), &transform, cancel)?;
             let table = SpelledTable::new(table);
             let empty = trees - table.number_of_trees();
             Ok((table, empty, errors, reader.skipped()))

@@ -5,6 +5,7 @@ use pyo3::prelude::*;
 
 use super::forest::{ForestIn, ForestOut, forest_out};
 use super::options::{CleaningIn, TransformIn};
+use crate::cancel::Cancel;
 use crate::python::arrays::{Runs, elements, offsets_in, offsets_out};
 use crate::python::enter::enter;
 use crate::python::errors::{ArgumentError, Exception, Failure, IntoPyErr};
@@ -90,8 +91,8 @@ pub(super) fn transform_forest<'py>(
     let cleaning = cleaning.map(CleaningIn::options).transpose()?;
     let transform = transform.options()?;
     let forest = forest.columns()?;
-    let table = enter(py, |_| {
-        let table = clean_and_transform(forest.build()?, cleaning.as_ref(), &transform);
+    let table = enter(py, |cancel| {
+        let table = clean_and_transform(forest.build()?, cleaning.as_ref(), &transform, cancel)?;
         Ok::<_, Failure>(SpelledTable::new(table))
     })?;
     Ok(table.into_columns(py))
@@ -131,7 +132,12 @@ struct ColumnsIn<'a> {
 
 impl ColumnsIn<'_> {
     /// Check the columns, and undo the transform: call this inside `enter`.
-    fn invert(&self, symbols: Vec<SymbolParts>, words: Vec<String>) -> Result<Forest, Failure> {
+    fn invert(
+        &self,
+        symbols: Vec<SymbolParts>,
+        words: Vec<String>,
+        cancel: &Cancel,
+    ) -> Result<Forest, Failure> {
         let nodes = self.symbol.len();
         let tree_offsets = offsets_in("tree_offsets", self.tree_offsets, nodes, Runs::MayBeEmpty)?;
         let mut names = Interner::<String>::default();
@@ -153,7 +159,7 @@ impl ColumnsIn<'_> {
             words,
             ..NodeTable::default()
         };
-        Ok(invert(&table)?)
+        Ok(invert(&table, cancel)?)
     }
 }
 
@@ -166,7 +172,7 @@ pub(super) fn invert_table<'py>(
     words: Vec<String>,
 ) -> PyResult<ForestOut<'py>> {
     let table = table.columns()?;
-    let forest = enter(py, |_| table.invert(symbols, words))?;
+    let forest = enter(py, |cancel| table.invert(symbols, words, cancel))?;
     Ok(forest_out(py, &forest))
 }
 
@@ -181,9 +187,10 @@ pub(super) fn transform_table<'py>(
 ) -> PyResult<TableOut<'py>> {
     let transform = transform.options()?;
     let table = table.columns()?;
-    let transformed = enter(py, |_| {
-        let forest = table.invert(symbols, words)?;
-        Ok::<_, Failure>(SpelledTable::new(clean_and_transform(forest, None, &transform)))
+    let transformed = enter(py, |cancel| {
+        let forest = table.invert(symbols, words, cancel)?;
+        let table = clean_and_transform(forest, None, &transform, cancel)?;
+        Ok::<_, Failure>(SpelledTable::new(table))
     })?;
     Ok(transformed.into_columns(py))
 }

@@ -1,17 +1,26 @@
 //! The tree transform: from trees to a node table.
 
 use super::{Direction, TransformOptions};
+use crate::cancel::{Cancel, Cancelled};
+use crate::treebank::TREES_BETWEEN_CHECKS;
 use crate::treebank::forest::{Forest, NO_WORD};
 use crate::treebank::interner::Interner;
 use crate::treebank::node_table::{NONE, NodeTable, Symbol};
 
 /// Binarise, markovise and collapse every tree. Empty trees stay empty.
-pub fn transform(forest: &Forest, options: &TransformOptions) -> NodeTable {
+pub fn transform(
+    forest: &Forest,
+    options: &TransformOptions,
+    cancel: &Cancel,
+) -> Result<NodeTable, Cancelled> {
     let mut transformer = Transformer::new(forest, options);
     for tree in 0..forest.len() {
+        if tree.is_multiple_of(TREES_BETWEEN_CHECKS) {
+            cancel.check()?;
+        }
         transformer.tree(tree);
     }
-    transformer.finish()
+    Ok(transformer.finish())
 }
 
 /// The parent of a root.

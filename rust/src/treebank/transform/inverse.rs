@@ -1,5 +1,7 @@
 //! The inverse of the tree transform: from a node table to trees.
 
+use crate::cancel::Cancel;
+use crate::treebank::TREES_BETWEEN_CHECKS;
 use crate::treebank::forest::{Forest, check_offsets};
 use crate::treebank::node_table::{NONE, NodeTable, TableError};
 
@@ -7,7 +9,7 @@ use crate::treebank::node_table::{NONE, NodeTable, TableError};
 ///
 /// Spans and parents are not read. Everything else is checked, so that an invalid table is an
 /// error.
-pub fn invert(table: &NodeTable) -> Result<Forest, TableError> {
+pub fn invert(table: &NodeTable, cancel: &Cancel) -> Result<Forest, TableError> {
     let nodes = table.symbol.len();
     let lengths = [nodes, table.left.len(), table.right.len(), table.word.len()];
     if lengths.iter().any(|length| *length != nodes) {
@@ -26,7 +28,10 @@ pub fn invert(table: &NodeTable) -> Result<Forest, TableError> {
     // Where each node's subtree starts in the table, and how many nodes of the forest precede it.
     let mut firsts: Vec<usize> = Vec::with_capacity(nodes);
     let mut before: Vec<usize> = Vec::with_capacity(nodes);
-    for tree in table.tree_offsets.windows(2) {
+    for (number, tree) in table.tree_offsets.windows(2).enumerate() {
+        if number.is_multiple_of(TREES_BETWEEN_CHECKS) {
+            cancel.check()?;
+        }
         for node in tree[0]..tree[1] {
             let first = first_of_subtree(table, node, tree[0], &firsts)?;
             firsts.push(first);

@@ -1,6 +1,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::cancel::{Cancel, Cancelled};
 use crate::treebank::bracket::{BracketReader, ReadOptions};
 use crate::treebank::forest::Forest;
 use crate::treebank::node_table::{NONE, NodeTable, TableError};
@@ -14,6 +15,14 @@ const PLAIN: TransformOptions = TransformOptions {
     annotate: Annotate { binarization_nodes: false, preterminals: false },
     collapse: NO_CHAINS,
 };
+
+fn transform(forest: &Forest, options: &TransformOptions) -> NodeTable {
+    super::transform(forest, options, &Cancel::new()).unwrap()
+}
+
+fn invert(table: &NodeTable) -> Result<Forest, TableError> {
+    super::invert(table, &Cancel::new())
+}
 
 fn forest(text: &str) -> Forest {
     let options = ReadOptions { keep_empty: true, ..ReadOptions::default() };
@@ -229,4 +238,17 @@ proptest! {
             }
         }
     }
+}
+
+#[test]
+fn a_raised_flag_stops_the_work() {
+    let cancel = Cancel::new();
+    cancel.cancel();
+    let forest = forest(FLAT);
+    let cleaned = crate::treebank::clean::clean(&forest, &Default::default(), &cancel);
+    assert!(cleaned.is_err_and(|error| error == Cancelled));
+    let table = super::transform(&forest, &PLAIN, &cancel);
+    assert!(table.is_err_and(|error| error == Cancelled));
+    let inverted = super::invert(&transform(&forest, &PLAIN), &cancel);
+    assert!(inverted.is_err_and(|error| error == TableError::Cancelled(Cancelled)));
 }
