@@ -252,6 +252,28 @@ fn has_proper_projection(case: &Case) -> bool {
     leaving.iter().all(|&mass| mass < 0.99)
 }
 
+#[test]
+fn the_coarse_pass_keeps_what_single_precision_can_hardly_hold() {
+    // Two symbols have sums below the normal numbers of single precision.
+    for probability in [1e-36, 1e-39, 1e-44] {
+        let case = Case {
+            symbols: 5,
+            roots: vec![1.0, 0.0, 0.0, 0.0, 0.0],
+            binary: vec![(0, 1, 4, 0.5), (1, 2, 3, probability)],
+            unary: vec![],
+            emissions: (2..5).map(|tag| vec![(tag, 0.5)]).collect(),
+            labels: (0..5).map(|symbol| vec![symbol]).collect(),
+            coarse: (0..5).collect(),
+            weights: vec![1.0; 5],
+            sentence: vec![0, 1, 2],
+        };
+        for threshold in [0.0, 0.5] {
+            check_coarse_pass(&case, threshold).unwrap();
+        }
+        check_pruned_parser(&case).unwrap();
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
 

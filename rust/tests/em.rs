@@ -249,6 +249,37 @@ fn long_trees_do_not_underflow() {
 }
 
 #[test]
+fn tensors_below_the_normal_numbers_count_as_others() {
+    let choices = [vec![0, 4, 2, 7], vec![4, 2], vec![1, 2, 3]];
+    for zeros in [0, 7] {
+        let case = |value| Case { zeros, ..Case::new(&choices, vec![value]) };
+        let (case, usual) = (case(1e-38 / 16.0), case(0.5));
+        let counts = |case: &Case| {
+            let trees = case.trees();
+            let [roots, binary, _] = case.arrays();
+            let emissions = usual.arrays()[2].clone();
+            let parameters = Parameters::new(&trees, &STATES, &roots, &binary, &emissions).unwrap();
+            let cancel = Cancel::new();
+            let vectors = NodeVectors::compute(&trees, &parameters, &cancel).unwrap();
+            let counts = vectors.count(&trees, &parameters, &cancel).unwrap();
+            (vectors.all_posteriors(), counts.binary, counts.roots)
+        };
+        let (small, expected) = (counts(&case), counts(&usual));
+        assert!(expected.1.iter().sum::<f32>() > 1.0);
+        let near = |one: f64, two: f64| (one - two).abs() < 1e-3;
+        for (&one, &two) in small.0.iter().zip(&expected.0) {
+            assert!(near(one.into(), two.into()), "{one} {two}");
+        }
+        for (&one, &two) in small.1.iter().zip(&expected.1) {
+            assert!(near(one.into(), two.into()), "{one} {two}");
+        }
+        for (&one, &two) in small.2.iter().zip(&expected.2) {
+            assert!(near(one, two), "{one} {two}");
+        }
+    }
+}
+
+#[test]
 fn impossible_trees_count_nothing() {
     let case = Case::new(&[vec![0, 4, 2], vec![4]], vec![0.5]);
     let trees = case.trees();

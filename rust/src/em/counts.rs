@@ -2,10 +2,11 @@
 
 use rayon::prelude::*;
 
-use super::node_vectors::{NodeVectors, outer_product};
+use super::node_vectors::{MAX_SHIFT, NodeVectors, outer_product};
 use super::tensors::Tensors;
 use super::trees::{LatentTrees, Parameters};
 use crate::cancel::{Cancel, Cancelled};
+use crate::numeric::scaling::power_of_two;
 use crate::numeric::simd_dispatch::simd_dispatch;
 
 /// The number of nodes that are summed in single precision before the sum is added to the total.
@@ -85,6 +86,17 @@ impl Sums {
             for (total, &sum) in self.total.iter_mut().zip(&self.partial) {
                 *total += f64::from(sum);
             }
+            // These would overflow single precision.
+            for &node in nodes.iter().filter(|&&node| vectors.shifts[node as usize] > MAX_SHIFT) {
+                let node = node as usize;
+                let range = |node: usize| vectors.offsets[node]..vectors.offsets[node + 1];
+                let left = &vectors.inside[range(trees.left[node] as usize)];
+                let right = &vectors.inside[range(trees.right[node] as usize)];
+                outer_product(left, right, &mut self.matrix);
+                let scale = f64::from(trees.weight(node)) * power_of_two(vectors.shifts[node]);
+                let parent = &vectors.outside[range(node)];
+                tensors.count_in_double(rule, scale, parent, &self.matrix, &mut self.total);
+            }
         }
     }
 
@@ -122,11 +134,15 @@ impl Sums {
         let range = |node: usize| vectors.offsets[node]..vectors.offsets[node + 1];
         for &node in nodes {
             let node = node as usize;
+            let shift = vectors.shifts[node];
+            if shift > MAX_SHIFT {
+                continue;
+            }
             let left = &vectors.inside[range(trees.left[node] as usize)];
             let right = &vectors.inside[range(trees.right[node] as usize)];
             outer_product(left, right, &mut self.matrix);
             let parent = &vectors.outside[range(node)];
-            let scale = trees.weight(node) * vectors.scale[node];
+            let scale = trees.weight(node) * power_of_two(shift) as f32;
             tensors.count(rule, scale, parent, &self.matrix, &mut self.partial);
         }
     }

@@ -24,9 +24,9 @@ pub struct NodeVectors {
     pub(super) offsets: Vec<usize>,
     pub(super) inside: Vec<f32>,
     pub(super) outside: Vec<f32>,
-    /// The power of two by which the inside vector of each node was scaled, beyond the scales of
-    /// its children.
-    pub(super) scale: Vec<f32>,
+    /// The exponent of the power of two by which the inside vector of each node was scaled, beyond
+    /// the scales of its children.
+    pub(super) shifts: Vec<i32>,
     /// The log-probability of each tree.
     pub log_probabilities: Vec<f64>,
 }
@@ -38,9 +38,12 @@ struct Block<'a> {
     origin: (usize, usize),
     inside: &'a mut [f32],
     outside: &'a mut [f32],
-    scale: &'a mut [f32],
+    shifts: &'a mut [i32],
     log_probabilities: &'a mut [f64],
 }
+
+/// The exponent of a power of two in single precision, with room to the largest one.
+pub(super) const MAX_SHIFT: i32 = 100;
 
 impl NodeVectors {
     /// Compute the vectors of all trees.
@@ -60,11 +63,11 @@ impl NodeVectors {
             offsets,
             inside: vec![0.0; end],
             outside: vec![0.0; end],
-            scale: vec![1.0; trees.nodes()],
+            shifts: vec![0; trees.nodes()],
             log_probabilities: vec![f64::NEG_INFINITY; trees.number_of_trees()],
         };
-        let Self { offsets, inside, outside, scale, log_probabilities } = &mut vectors;
-        let blocks = blocks(trees, offsets, (inside, outside, scale, log_probabilities));
+        let Self { offsets, inside, outside, shifts, log_probabilities } = &mut vectors;
+        let blocks = blocks(trees, offsets, (inside, outside, shifts, log_probabilities));
         let tensors = Tensors::new(trees, parameters);
         blocks.into_par_iter().try_for_each(|mut block| {
             cancel.check()?;
@@ -104,9 +107,9 @@ impl NodeVectors {
 fn blocks<'a>(
     trees: &LatentTrees,
     offsets: &[usize],
-    columns: (&'a mut [f32], &'a mut [f32], &'a mut [f32], &'a mut [f64]),
+    columns: (&'a mut [f32], &'a mut [f32], &'a mut [i32], &'a mut [f64]),
 ) -> Vec<Block<'a>> {
-    let (mut inside, mut outside, mut scale, mut log_probabilities) = columns;
+    let (mut inside, mut outside, mut shifts, mut log_probabilities) = columns;
     let mut blocks = Vec::new();
     let mut first = 0;
     while first < trees.number_of_trees() {
@@ -118,10 +121,10 @@ fn blocks<'a>(
         let (nodes, length) =
             (trees.tree_offsets[last] - from, offsets[trees.tree_offsets[last]] - offsets[from]);
         let block;
-        (block, (inside, outside, scale, log_probabilities)) = {
+        (block, (inside, outside, shifts, log_probabilities)) = {
             let (inside, inside_rest) = inside.split_at_mut(length);
             let (outside, outside_rest) = outside.split_at_mut(length);
-            let (scale, scale_rest) = scale.split_at_mut(nodes);
+            let (shifts, shifts_rest) = shifts.split_at_mut(nodes);
             let (own, rest) = log_probabilities.split_at_mut(last - first);
             let origin = (from, offsets[from]);
             let block = Block {
@@ -129,10 +132,10 @@ fn blocks<'a>(
                 origin,
                 inside,
                 outside,
-                scale,
+                shifts,
                 log_probabilities: own,
             };
-            (block, (inside_rest, outside_rest, scale_rest, rest))
+            (block, (inside_rest, outside_rest, shifts_rest, rest))
         };
         blocks.push(block);
         first = last;
@@ -234,11 +237,11 @@ impl Block<'_> {
             return 0;
         }
         let exponent = exponent(f64::from(largest));
-        let scale = power_of_two(-exponent) as f32;
+        let scale = power_of_two(-exponent);
         for value in own {
-            *value *= scale;
+            *value = (f64::from(*value) * scale) as f32;
         }
-        self.scale[node - self.origin.0] = scale;
+        self.shifts[node - self.origin.0] = -exponent;
         i64::from(exponent)
     }
 
@@ -254,7 +257,8 @@ impl Block<'_> {
     ) {
         let left = self.range(offsets, trees.left[node] as usize);
         let right = self.range(offsets, trees.right[node] as usize);
-        let scale = self.scale[node - self.origin.0];
+        let shift = self.shifts[node - self.origin.0];
+        let scale = power_of_two(shift.min(MAX_SHIFT)) as f32;
         matrix.clear();
         matrix.resize(left.len() * right.len(), 0.0);
         let event = trees.event[node] as usize;
@@ -262,6 +266,11 @@ impl Block<'_> {
         weights.clear();
         weights.extend(outside.iter().map(|value| scale * value));
         tensors.outside(event, weights, matrix);
+        if shift > MAX_SHIFT {
+            // A larger power of two would overflow. The values of such a tensor are very small.
+            let rest = power_of_two(shift - MAX_SHIFT) as f32;
+            matrix.iter_mut().for_each(|value| *value *= rest);
+        }
         for (number, row) in matrix.chunks_exact(right.len()).enumerate() {
             self.outside[left.start + number] = dot(row, &self.inside[right.clone()]);
             let inside = self.inside[left.start + number];

@@ -109,6 +109,36 @@ impl<'a> Tensors<'a> {
         }
     }
 
+    /// As [`count`](Self::count), in double precision.
+    pub(super) fn count_in_double(
+        &self,
+        rule: usize,
+        scale: f64,
+        parent: &[f32],
+        children: &[f32],
+        mut sums: &mut [f64],
+    ) {
+        let factor = |state: usize| scale * f64::from(parent[state]);
+        match self.tensor(rule) {
+            Tensor::Dense(_) => {
+                for (state, row) in sums.chunks_exact_mut(children.len()).enumerate() {
+                    for (sum, &value) in row.iter_mut().zip(children) {
+                        *sum += factor(state) * f64::from(value);
+                    }
+                }
+            }
+            Tensor::Sparse(sparse) => {
+                for (state, columns, _) in sparse.rows() {
+                    let own;
+                    (own, sums) = sums.split_at_mut(columns.len());
+                    for (sum, &column) in own.iter_mut().zip(columns) {
+                        *sum += factor(state) * f64::from(children[column as usize]);
+                    }
+                }
+            }
+        }
+    }
+
     /// Write the counts of a rule, its sums times its values, to a dense tensor.
     pub(super) fn write_counts(&self, rule: usize, mut sums: &[f64], counts: &mut [f32]) {
         match self.tensor(rule) {

@@ -10,6 +10,9 @@ use crate::numeric::vectors::add_scaled;
 /// numbers out of the loops, and outside values within single precision.
 const NEGLIGIBLE: f32 = 1e-30;
 
+/// The exponent of a power of two in single precision, with room to the largest one.
+const MAX_SHIFT: i32 = 120;
+
 impl CoarseChart {
     pub(super) fn fill_word(
         &mut self,
@@ -135,7 +138,9 @@ impl CoarseChart {
             return;
         }
         let shift = exponent(f64::from(largest));
-        let scale = power_of_two(-shift) as f32;
+        // Sums below the normal numbers need a power of two that single precision does not have.
+        let first = (-shift).min(MAX_SHIFT);
+        let (scale, rest) = (power_of_two(first) as f32, power_of_two(-shift - first) as f32);
         let cell = cells.index(start, end);
         self.exponents[cell] = reference + shift;
         self.filled.insert(start, end);
@@ -151,7 +156,7 @@ impl CoarseChart {
         let first = self.word_items.len() as u32;
         let set = &mut self.sets[cell * self.set_words..][..self.set_words];
         for (lane, (kept, &value)) in kept.iter_mut().zip(values).enumerate() {
-            let scaled = value * scale;
+            let scaled = value * scale * rest;
             if scaled > NEGLIGIBLE {
                 *kept = scaled;
                 if lane < grammar.wide_lanes {
