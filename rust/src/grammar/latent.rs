@@ -160,8 +160,20 @@ impl Latent {
     /// parameters.
     pub fn damped(&self, rules: &Rules, number: usize) -> Option<&Self> {
         let damp = || {
-            let damped = [const { OnceLock::new() }; DAMPING.len()];
-            let mut model = Self { damped, ..self.clone() };
+            // Not `..self.clone()`, which would copy the damped models as well.
+            let mut model = Self {
+                states: self.states.clone(),
+                state_offsets: self.state_offsets.clone(),
+                roots: self.roots.clone(),
+                tensors: self.tensors.clone(),
+                unary: self.unary.clone(),
+                emission_ratios: self.emission_ratios.clone(),
+                ratio_offsets: self.ratio_offsets.clone(),
+                entry_ratios: self.entry_ratios.clone(),
+                tag_emissions: self.tag_emissions.clone(),
+                deviates: self.deviates,
+                damped: Default::default(),
+            };
             model.damp(rules, DAMPING[number]);
             Box::new(model)
         };
