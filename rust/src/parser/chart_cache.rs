@@ -168,6 +168,6 @@ impl Parser {
             cache.keep(key, Kept { outcome, chart, seconds });
             outcome
         };
-        Ok(self.fit_memory(outcome, options, pruning, budget, None, workspace))
+        self.fit_memory(outcome, options, (pruning, budget), None, workspace, cancel)
     }
 }

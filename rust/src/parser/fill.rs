@@ -103,7 +103,7 @@ impl Parser {
             return Ok(FillOutcome::TooLarge);
         };
         let outcome = self.run_passes(options, pruning, budget, gold, workspace, cancel)?;
-        Ok(self.fit_memory(outcome, options, pruning, budget, gold, workspace))
+        self.fit_memory(outcome, options, (pruning, budget), gold, workspace, cancel)
     }
 
     /// Run the coarse and the PCFG pass, with higher thresholds if the charts of these passes are
@@ -170,21 +170,23 @@ impl Parser {
         &self,
         outcome: FillOutcome,
         options: Options,
-        pruning: Pruning,
-        budget: MemoryBudget,
+        (pruning, budget): (Pruning, MemoryBudget),
         gold: Option<&[(usize, SymbolId)]>,
         workspace: &mut Workspace,
-    ) -> FillOutcome {
-        let FillOutcome::Spanned { mut tightened } = outcome else { return outcome };
+        cancel: &Cancel,
+    ) -> Result<FillOutcome, Cancelled> {
+        let FillOutcome::Spanned { mut tightened } = outcome else { return Ok(outcome) };
         let mut threshold = pruning.fine;
         let has_crf = gold.is_some() || self.crf.is_some();
         loop {
-            let bytes = self.decoding_bytes(options.decoder, has_crf, &workspace.chart);
-            if let Some(spare) = budget.decoding.checked_sub(bytes) {
+            let Workspace { chart, .. } = workspace;
+            let spare =
+                self.spare_bytes(options.decoder, has_crf, chart, budget.decoding, cancel)?;
+            if let Some(spare) = spare {
                 workspace.spare_memory = spare;
-                return FillOutcome::Spanned { tightened };
+                return Ok(FillOutcome::Spanned { tightened });
             }
-            let Some(raised) = raise(threshold) else { return FillOutcome::TooLarge };
+            let Some(raised) = raise(threshold) else { return Ok(FillOutcome::TooLarge) };
             threshold = raised;
             workspace.chart.prune_unless(threshold, is_gold(gold));
             tightened = true;
@@ -254,9 +256,17 @@ impl Parser {
         Ok(())
     }
 
-    /// The approximate number of bytes that latent and CRF passes and decoders need for the items
-    /// of a pruned chart.
-    fn decoding_bytes(&self, decoder: Decoder, has_crf: bool, chart: &Chart) -> usize {
+    /// What is left of a number of bytes after latent and CRF passes and decoders have what they need
+    /// for the items and edges of a pruned chart, approximately; none if that is more. Edges are
+    /// counted until they are too many.
+    fn spare_bytes(
+        &self,
+        decoder: Decoder,
+        has_crf: bool,
+        chart: &Chart,
+        bytes: usize,
+        cancel: &Cancel,
+    ) -> Result<Option<usize>, Cancelled> {
         let models = || self.grammars.iter().filter_map(|grammar| grammar.latent());
         let has_unary = !self.grammar().unary().is_empty();
         let vectors = |item| {
@@ -264,20 +274,24 @@ impl Parser {
             (2 + usize::from(has_unary)) * states.unwrap_or(0) * size_of::<f32>()
         };
         let items: usize = (0..chart.len()).map(|item| DECODING_BYTES + vectors(item)).sum();
+        let Some(mut spare) = bytes.checked_sub(items) else { return Ok(None) };
         let edge_bytes = if has_crf {
             CrfPass::EDGE_BYTES
         } else if decoder == Decoder::MaxRule && models().next().is_some() {
             EDGE_BYTES
         } else {
-            0
+            return Ok(Some(spare));
         };
-        let mut edges = 0;
-        if edge_bytes > 0 {
-            let mut finder = EdgeFinder::default();
-            for (start, end) in chart.cells().bottom_up() {
-                finder.for_each(self.grammar(), chart, start, end, |_| edges += 1);
+        let mut finder = EdgeFinder::default();
+        for (start, end) in chart.cells().bottom_up() {
+            cancel.check()?;
+            let mut edges = 0;
+            finder.for_each(self.grammar(), chart, start, end, |_| edges += 1);
+            match spare.checked_sub(edges * edge_bytes) {
+                Some(less) => spare = less,
+                None => return Ok(None),
             }
         }
-        items + edges * edge_bytes
+        Ok(Some(spare))
     }
 }
