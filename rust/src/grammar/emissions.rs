@@ -66,7 +66,16 @@ impl Emissions {
             check_symbol("emission", row, symbol, tag_of_symbol.len())?;
             check_probability("emission", row, probability)?;
         }
-        let number_of_tags = tag_of_symbol.iter().max().map_or(0, |&tag| (tag + 1).max(0) as usize);
+        let number_of_tags =
+            tag_of_symbol.iter().max().map_or(0, |&tag| (i64::from(tag) + 1) as usize);
+        // As in the coarse projection: numbers have no large gaps.
+        if number_of_tags > tag_of_symbol.len() {
+            return Err(GrammarError::Length {
+                array: "tags",
+                expected: tag_of_symbol.len(),
+                found: number_of_tags,
+            });
+        }
         let mut tags = vec![Vec::new(); number_of_tags];
         let mut preterminals = Vec::new();
         for (symbol, &tag) in tag_of_symbol.iter().enumerate() {
@@ -196,5 +205,26 @@ impl Emissions {
         };
         let known: Vec<SymbolId> = found.iter().map(|entry| entry.0).collect();
         found.extend(all.iter().filter(|symbol| !known.contains(symbol)).map(|&s| (s, floor)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::Output;
+
+    #[test]
+    fn numbers_of_tags_and_labels_have_no_large_gaps() {
+        let emissions = |tags: &[i32]| Emissions::new(vec![0], vec![], vec![], tags).map(|_| ());
+        let length = |array, expected, found| GrammarError::Length { array, expected, found };
+        assert_eq!(emissions(&[-1, 1, 0]), Ok(()));
+        assert_eq!(emissions(&[]), Ok(()));
+        assert_eq!(emissions(&[0, 2]), Err(length("tags", 2, 3)));
+        assert_eq!(emissions(&[0, i32::MAX]), Err(length("tags", 2, 1 << 31)));
+        let output =
+            |labels: &[u32]| Output::new(vec![0, labels.len() as u32], labels.to_vec()).map(|_| ());
+        assert_eq!(output(&[1, 0, 1]), Ok(()));
+        let error = length("output label names", 4, 1 << 32);
+        assert_eq!(output(&[0, u32::MAX]), Err(error));
     }
 }

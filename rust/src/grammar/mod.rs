@@ -50,6 +50,12 @@ impl Output {
             return Err(GrammarError::Offsets { array: "output" });
         }
         let number_of_labels = labels.iter().max().map_or(0, |&label| label as usize + 1);
+        // As in the coarse projection: numbers have no large gaps.
+        let limit = labels.len() + offsets.len();
+        if number_of_labels > limit {
+            let (array, found) = ("output label names", number_of_labels);
+            return Err(GrammarError::Length { array, expected: limit, found });
+        }
         let mut distinct: Interner<Vec<u32>> = Interner::default();
         let chains = offsets
             .windows(2)
