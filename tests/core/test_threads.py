@@ -4,6 +4,8 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from lpcfg._core import BracketReader
 from lpcfg.treebank.forest import Forest
 
@@ -61,6 +63,38 @@ while thread.is_alive():
     calls += 1
 print(calls, len(trainer))
 """
+
+#: No memory is left for the stack of a thread.
+NO_THREAD = """
+import resource
+
+from lpcfg._core import BracketReader
+
+reader = BracketReader(False, False)
+with open("/proc/self/statm") as statistics:
+    size = int(statistics.read().split()[0]) * resource.getpagesize()
+_, hard = resource.getrlimit(resource.RLIMIT_AS)
+resource.setrlimit(resource.RLIMIT_AS, (size + (1 << 20), hard))
+try:
+    reader.feed("trees", b"(S (NN rain) (VB falls))")
+except OSError as error:
+    print(error)
+resource.setrlimit(resource.RLIMIT_AS, (hard, hard))
+reader.feed("trees", b"(S (NN rain) (VB falls))")
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the limit is that of Linux")
+def test_a_system_without_threads_is_an_error_with_a_message():
+    done = subprocess.run(
+        [sys.executable, "-c", NO_THREAD],
+        timeout=TIMEOUT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.startswith("the system has no thread for the work: ")
+    assert done.stderr == ""
 
 
 def test_a_trainer_answers_while_another_thread_trains():

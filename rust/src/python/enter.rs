@@ -5,6 +5,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Mutex, MutexGuard, TryLockError};
 use std::time::Duration;
 
+use pyo3::exceptions::PyOSError;
 use pyo3::prelude::*;
 
 use super::errors::{Exception, Failure};
@@ -31,15 +32,16 @@ where
         std::thread::scope(|scope| {
             let (sender, receiver) = channel();
             let cancel = &cancel;
-            scope.spawn(move || {
+            let thread = std::thread::Builder::new().name("lpcfg".to_owned());
+            thread.spawn_scoped(scope, move || {
                 let outcome = catch_unwind(AssertUnwindSafe(|| work(cancel)));
                 // Cannot fail: the receiver lives until it has received this.
                 let _ = sender.send(outcome);
-            });
+            })?;
             loop {
                 match receiver.recv_timeout(SIGNAL_INTERVAL) {
-                    Ok(outcome) => return Some(outcome),
-                    Err(RecvTimeoutError::Disconnected) => return None,
+                    Ok(outcome) => return Ok(Some(outcome)),
+                    Err(RecvTimeoutError::Disconnected) => return Ok(None),
                     Err(RecvTimeoutError::Timeout) if interrupt.is_none() => {
                         if let Err(error) = Python::attach(|py| py.check_signals()) {
                             cancel.cancel();
@@ -54,6 +56,9 @@ where
     if let Some(error) = interrupt {
         return Err(error);
     }
+    let outcome = outcome.map_err(|error: std::io::Error| {
+        PyOSError::new_err(format!("the system has no thread for the work: {error}"))
+    })?;
     match outcome {
         Some(Ok(result)) => result.map_err(|error| error.into().into_py_err(py)),
         Some(Err(panic)) => {

@@ -42,14 +42,15 @@ impl PyChartCache {
     }
 
     /// The number of charts.
-    fn __len__(&self) -> usize {
-        self.0.len()
+    fn __len__(&self, py: Python<'_>) -> usize {
+        // The lock of the cache is not taken while the interpreter lock is held.
+        py.detach(|| self.0.len())
     }
 
     /// The approximate number of bytes of all charts.
     #[getter]
-    fn bytes(&self) -> usize {
-        self.0.bytes()
+    fn bytes(&self, py: Python<'_>) -> usize {
+        py.detach(|| self.0.bytes())
     }
 }
 
