@@ -2,6 +2,7 @@
 
 use super::{Derivation, Words};
 use crate::grammar::{Grammar, Latent, SymbolId, Token};
+use crate::numeric::simd_dispatch::simd_dispatch;
 use crate::numeric::tensor::Tensor;
 
 /// The log-probability of a derivation of `sentence`, summed over all latent states; minus infinity
@@ -73,14 +74,21 @@ pub fn latent_log_probability(
 /// The inside vector of a parent with this number of states (`rows`): the tensor of a rule
 /// contracted with the vectors of both children.
 fn contract(tensor: Tensor<'_>, rows: usize, left: &[f64], right: &[f64]) -> Vec<f64> {
+    simd_dispatch!(
+        contract_portable,
+        (tensor: Tensor<'_>, rows: usize, left: &[f64], right: &[f64]) -> Vec<f64>
+    )
+}
+
+#[inline(always)]
+fn contract_portable(tensor: Tensor<'_>, rows: usize, left: &[f64], right: &[f64]) -> Vec<f64> {
     let matrix: Vec<f64> =
         left.iter().flat_map(|left| right.iter().map(move |right| left * right)).collect();
     let product = |(&value, pair): (&f32, &f64)| f64::from(value) * pair;
     match tensor {
-        Tensor::Dense(values) => values
-            .chunks_exact(matrix.len())
-            .map(|row| row.iter().zip(&matrix).map(product).sum())
-            .collect(),
+        Tensor::Dense(values) => {
+            values.chunks_exact(matrix.len()).map(|row| dot_in_double(row, &matrix)).collect()
+        }
         Tensor::Sparse(tensor) => {
             let mut vector = vec![0.0; rows];
             for (row, columns, values) in tensor.rows() {
@@ -90,4 +98,21 @@ fn contract(tensor: Tensor<'_>, rows: usize, left: &[f64], right: &[f64]) -> Vec
             vector
         }
     }
+}
+
+/// The scalar product of two vectors. Eight sums do not wait for each other.
+#[inline(always)]
+fn dot_in_double(single: &[f32], double: &[f64]) -> f64 {
+    let ((single, single_rest), (double, double_rest)) =
+        (single.as_chunks::<8>(), double.as_chunks::<8>());
+    let mut sums = [0.0; 8];
+    for (single, double) in single.iter().zip(double) {
+        for ((sum, &one), other) in sums.iter_mut().zip(single).zip(double) {
+            *sum += f64::from(one) * other;
+        }
+    }
+    let rest = single_rest.iter().zip(double_rest);
+    let rest: f64 = rest.map(|(&one, other)| f64::from(one) * other).sum();
+    let [a, b, c, d, e, f, g, h] = sums;
+    ((a + b) + (c + d)) + ((e + f) + (g + h)) + rest
 }

@@ -6,7 +6,8 @@ use super::{Combine, Decoder, Options, Parser, Sentence, Status, Workspace};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::latent::LatentOutcome;
 use crate::chart::mixture::log_mean;
-use crate::decode::{Derivation, latent_log_probability};
+use crate::decode::{Derivation, Words, latent_log_probability};
+use crate::grammar::SymbolId;
 
 impl Parser {
     /// Run the pass of the CRF, or the latent passes of the members if they have latent states, and
@@ -34,9 +35,9 @@ impl Parser {
         let mut best = LatentOutcome::NoProbability;
         for (number, grammar) in self.grammars.iter().enumerate() {
             let Some(latent) = grammar.latent_damped(workspace.damping) else { continue };
-            let Workspace { member_words: words, chart, latent: pass, mixture, rules, .. } =
+            let Workspace { words, member_words, chart, latent: pass, mixture, rules, .. } =
                 workspace;
-            grammar.emissions().lookup_all(sentence.tokens, sentence.tag_factors, smoothed, words);
+            let words = self.member_words((number, smoothed), sentence, words, member_words);
             let outcome = pass.run(grammar, latent, sentence.tokens, words, chart, cancel)?;
             if outcome == LatentOutcome::NoProbability || outcome < best {
                 continue;
@@ -77,6 +78,23 @@ impl Parser {
         })
     }
 
+    /// The emission probabilities of a sentence under a member, by its number. Those of the first one
+    /// were looked up before the chart was filled.
+    fn member_words<'a>(
+        &self,
+        (member, smoothed): (usize, bool),
+        sentence: Sentence<'_>,
+        first: &'a Words,
+        others: &'a mut Vec<Vec<(SymbolId, f64)>>,
+    ) -> &'a Words {
+        if member == 0 {
+            return first;
+        }
+        let Sentence { tokens, tag_factors, .. } = sentence;
+        self.grammars[member].emissions().lookup_all(tokens, tag_factors, smoothed, others);
+        others
+    }
+
     /// Add the best tree of the member that was added to the mixture last.
     fn add_tree(
         &self,
@@ -104,7 +122,7 @@ impl Parser {
         trees: &mut [Derivation],
         workspace: &mut Workspace,
     ) {
-        let Workspace { member_words: words, chart, crf, mixture, damping, .. } = workspace;
+        let Workspace { words, member_words, chart, crf, mixture, damping, .. } = workspace;
         if self.crf.is_some() {
             for tree in trees {
                 tree.log_probability = crf.log_probability(&tree_items(chart, &tree.nodes));
@@ -121,7 +139,7 @@ impl Parser {
         for &member in mixture.members() {
             let grammar = &self.grammars[member];
             let Some(latent) = grammar.latent_damped(*damping) else { continue };
-            grammar.emissions().lookup_all(sentence.tokens, sentence.tag_factors, smoothed, words);
+            let words = self.member_words((member, smoothed), sentence, words, member_words);
             for (tree, weights) in trees.iter().zip(&mut weights) {
                 weights.push(latent_log_probability(grammar, latent, sentence.tokens, words, tree));
             }
