@@ -78,6 +78,7 @@ impl LatentPass {
         if reference <= EMPTY {
             return;
         }
+        self.mark_items(chart, cell);
         for split in start + 1..end {
             let (left, right) = (cells.index(start, split), cells.index(split, end));
             let shift = self.exponents[left] + self.exponents[right] - reference;
@@ -97,7 +98,16 @@ impl LatentPass {
                         &self.inside[self.offsets[right_item]..self.offsets[right_item + 1]];
                     let width = right_vector.len();
                     let length = left_vector.len() * width;
-                    let (offset, _) = self.matrices.offset(pair, left_symbol, right_symbol, length);
+                    let items = &self.item_of_symbol;
+                    let has_parent = || {
+                        let mut rules = grammar.pairs().rules(pair).iter();
+                        rules.any(|rule| items[rule.parent.index()] != 0)
+                    };
+                    let Some((offset, _)) =
+                        self.matrices.offset(pair, left_symbol, right_symbol, length, has_parent)
+                    else {
+                        continue;
+                    };
                     let matrix = &mut self.matrices.values[offset..offset + length];
                     for (row, &value) in matrix.chunks_exact_mut(width).zip(left_vector) {
                         add_scaled(row, factor * value, right_vector);
@@ -105,7 +115,6 @@ impl LatentPass {
                 }
             }
         }
-        self.mark_items(chart, cell);
         for &(pair, left, right, offset) in &self.matrices.slots {
             let length = latent.states(left) * latent.states(right);
             let matrix = &self.matrices.values[offset..offset + length];

@@ -106,14 +106,10 @@ impl LatentPass {
                 let row = grammar.pairs().row(chart.symbol(left_item));
                 for right_item in chart.items(right) {
                     let Some(pair) = row.get(chart.symbol(right_item)) else { continue };
-                    let offset = self.outside_matrix(
-                        grammar,
-                        latent,
-                        pair,
-                        chart.symbol(left_item),
-                        chart.symbol(right_item),
-                    );
-                    self.propagate_to_children(offset, factor, left_item, right_item);
+                    let symbols = (chart.symbol(left_item), chart.symbol(right_item));
+                    if let Some(offset) = self.outside_matrix(grammar, latent, pair, symbols) {
+                        self.propagate_to_children(offset, factor, left_item, right_item);
+                    }
                 }
             }
         }
@@ -122,18 +118,23 @@ impl LatentPass {
     }
 
     /// Where the matrix of a pair starts: the sum of its rules' tensors, contracted with the
-    /// outside vectors of their parents in the current cell. Computed on first use.
+    /// outside vectors of their parents in the current cell. Computed on first use; none if there is no
+    /// such parent.
     #[inline(always)]
     fn outside_matrix(
         &mut self,
         grammar: &Grammar,
         latent: &Latent,
         pair: u32,
-        left: SymbolId,
-        right: SymbolId,
-    ) -> usize {
+        (left, right): (SymbolId, SymbolId),
+    ) -> Option<usize> {
         let length = latent.states(left) * latent.states(right);
-        let (offset, new) = self.matrices.offset(pair, left, right, length);
+        let items = &self.item_of_symbol;
+        let has_parent = || {
+            let mut rules = grammar.pairs().rules(pair).iter();
+            rules.any(|rule| items[rule.parent.index()] != 0)
+        };
+        let (offset, new) = self.matrices.offset(pair, left, right, length, has_parent)?;
         if new {
             let matrix = &mut self.matrices.values[offset..offset + length];
             for rule in grammar.pairs().rule_numbers(pair) {
@@ -147,7 +148,7 @@ impl LatentPass {
                 expand(latent.tensor(rule), outside, matrix);
             }
         }
-        offset
+        Some(offset)
     }
 
     /// Contract a pair's matrix with the inside vector of each child, and add the result to the
