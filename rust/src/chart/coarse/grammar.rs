@@ -16,11 +16,86 @@ pub(super) struct RuleOfChildren {
 }
 
 /// The binary rules of a parent with one left child.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Copy)]
 pub(super) struct ParentRules {
     pub(super) left: u16,
-    /// The right children and the probabilities.
-    pub(super) rights: Vec<(u16, f32)>,
+    /// Where the right children end.
+    end: u32,
+}
+
+/// All binary rules by parent and left child.
+#[derive(Debug, Clone)]
+struct RulesOfParents {
+    /// For each parent, where its groups and where its right children start.
+    starts: Vec<(u32, u32)>,
+    groups: Vec<ParentRules>,
+    /// The right children of all groups and the probabilities.
+    rights: Vec<(u16, f32)>,
+}
+
+impl RulesOfParents {
+    /// Index rules, given by parent, left child, right child and probability.
+    fn new(parents: usize, mut rules: Vec<(u16, u16, u16, f32)>) -> Self {
+        rules.sort_by_key(|&(parent, left, ..)| (parent, left));
+        let mut starts = vec![(0, 0)];
+        let mut groups = Vec::new();
+        let mut rest = rules.as_slice();
+        for parent in 0..parents {
+            while let Some(&(_, left, ..)) =
+                rest.first().filter(|rule| usize::from(rule.0) == parent)
+            {
+                let same =
+                    |rule: &&(u16, u16, u16, f32)| (rule.0 as usize, rule.1) == (parent, left);
+                rest = &rest[rest.iter().take_while(same).count()..];
+                groups.push(ParentRules { left, end: (rules.len() - rest.len()) as u32 });
+            }
+            starts.push((groups.len() as u32, (rules.len() - rest.len()) as u32));
+        }
+        let rights = rules.iter().map(|&(_, _, right, probability)| (right, probability)).collect();
+        Self { starts, groups, rights }
+    }
+}
+
+impl ParentRules {
+    /// The right children with the probabilities of the rules, given where they start.
+    #[inline(always)]
+    pub(super) fn rights<'a>(&self, grammar: &'a CoarseGrammar, start: usize) -> &'a [(u16, f32)] {
+        &grammar.parents.rights[start..self.end as usize]
+    }
+
+    /// Where the right children end, and those of the next group start.
+    #[inline(always)]
+    pub(super) fn end(&self) -> usize {
+        self.end as usize
+    }
+}
+
+/// Rules by pairs of children, of which one is a tag.
+#[derive(Debug, Clone)]
+struct RulesOfPairs {
+    /// Where the rules of each pair start.
+    offsets: Vec<u32>,
+    rules: Vec<RuleOfChildren>,
+}
+
+impl RulesOfPairs {
+    /// Index rules, given by the numbers of their pairs.
+    fn new(pairs: usize, mut rules: Vec<(usize, RuleOfChildren)>) -> Self {
+        rules.sort_by_key(|rule| rule.0);
+        let mut offsets = vec![0u32; pairs + 1];
+        for &(pair, _) in &rules {
+            offsets[pair + 1] += 1;
+        }
+        for pair in 0..pairs {
+            offsets[pair + 1] += offsets[pair];
+        }
+        Self { offsets, rules: rules.into_iter().map(|rule| rule.1).collect() }
+    }
+
+    #[inline(always)]
+    fn of(&self, pair: usize) -> &[RuleOfChildren] {
+        &self.rules[self.offsets[pair] as usize..self.offsets[pair + 1] as usize]
+    }
 }
 
 /// A projected grammar laid out for dense passes. Classes are renumbered as lanes of vectors. Those
@@ -34,16 +109,13 @@ pub struct CoarseGrammar {
     /// For each parent, its rules whose children both may span several words: places of pairs of
     /// children in a matrix with `wide_lanes` a row, and probabilities.
     phrase_rules: Vec<Vec<(u32, f32)>>,
-    /// The rules whose left child is a tag and whose right child may span several words.
-    tag_rules: Vec<RuleOfChildren>,
-    /// For each tag, counted from `wide_lanes`, and each right child, where their rules start.
-    tag_offsets: Vec<u32>,
-    /// For each left child and each right child that is a tag, their rules. Tags are numbered by
-    /// their lane, counted from `wide_lanes`.
-    pub(super) by_left_and_tag: Vec<Vec<Vec<RuleOfChildren>>>,
+    /// The rules whose left child is a tag and whose right child may span several words, by the tag,
+    /// counted from `wide_lanes`, and the right child.
+    first_words: RulesOfPairs,
+    /// The rules whose right child is a tag, by the left child and the tag.
+    last_words: RulesOfPairs,
     pub(super) is_left: Vec<bool>,
-    /// For each parent, its rules by their left children.
-    pub(super) by_parent: Vec<Vec<ParentRules>>,
+    parents: RulesOfParents,
     pub(super) roots: Vec<f32>,
     /// For each lane at the bottom of unary chains, the lanes at their tops and the summed
     /// probabilities; empty without unary rules.
@@ -80,51 +152,31 @@ impl CoarseGrammar {
         let wide_lanes = phrases.next_multiple_of(LANES).min(unit_lanes);
         let lane = |class: SymbolId| lane_of_class[class.index()];
         let mut phrase_rules = vec![Vec::new(); wide_lanes];
-        let mut tag_left = Vec::new();
-        let mut by_left_and_tag = vec![vec![Vec::new(); unit_lanes - wide_lanes]; classes];
+        let tags = unit_lanes - wide_lanes;
+        let (mut first_words, mut last_words) = (Vec::new(), Vec::new());
         let mut is_left = vec![false; classes];
-        let mut by_parent = vec![Vec::<ParentRules>::new(); classes];
+        let mut all = Vec::new();
         for rule in rules.binary() {
             let (parent, left, right) = (lane(rule.parent), lane(rule.left), lane(rule.right));
             let probability = rule.probability as f32;
-            let tags = [left, right].map(|child| (child as usize).checked_sub(wide_lanes));
-            match tags {
+            let rule = RuleOfChildren { parent, probability };
+            match [left, right].map(|child| (child as usize).checked_sub(wide_lanes)) {
                 [None, None] => {
                     let place = left as usize * wide_lanes + right as usize;
                     phrase_rules[parent as usize].push((place as u32, probability));
                 }
                 [Some(tag), None] => {
-                    tag_left.push((tag * wide_lanes + right as usize, parent, probability));
+                    first_words.push((tag * wide_lanes + right as usize, rule));
                 }
-                [_, Some(tag)] => {
-                    let rule = RuleOfChildren { parent, probability };
-                    by_left_and_tag[left as usize][tag].push(rule);
-                }
+                [_, Some(tag)] => last_words.push((left as usize * tags + tag, rule)),
             }
             is_left[left as usize] = true;
-            let groups = &mut by_parent[parent as usize];
-            match groups.binary_search_by_key(&left, |group| group.left) {
-                Ok(found) => groups[found].rights.push((right, probability)),
-                Err(place) => {
-                    groups.insert(place, ParentRules { left, rights: vec![(right, probability)] });
-                }
-            }
+            all.push((parent, left, right, probability));
         }
         for rules in &mut phrase_rules {
             rules.sort_unstable_by_key(|rule| rule.0);
         }
-        tag_left.sort_unstable_by_key(|&(pair, parent, _)| (pair, parent));
-        let mut tag_offsets = vec![0u32; (unit_lanes - wide_lanes) * wide_lanes + 1];
-        for &(pair, ..) in &tag_left {
-            tag_offsets[pair + 1] += 1;
-        }
-        for index in 1..tag_offsets.len() {
-            tag_offsets[index] += tag_offsets[index - 1];
-        }
-        let tag_rules = tag_left
-            .into_iter()
-            .map(|(_, parent, probability)| RuleOfChildren { parent, probability })
-            .collect();
+        first_words.sort_by_key(|&(_, rule)| rule.parent);
         let mut roots = vec![0.0; unit_lanes];
         for (class, &root) in rules.roots().iter().enumerate() {
             roots[lane_of_class[class] as usize] = root as f32;
@@ -150,11 +202,10 @@ impl CoarseGrammar {
             wide_lanes,
             unit_lanes,
             phrase_rules,
-            tag_rules,
-            tag_offsets,
-            by_left_and_tag,
+            first_words: RulesOfPairs::new(tags * wide_lanes, first_words),
+            last_words: RulesOfPairs::new(classes * tags, last_words),
             is_left,
-            by_parent,
+            parents: RulesOfParents::new(classes, all),
             roots,
             chains,
         })
@@ -184,8 +235,22 @@ impl CoarseGrammar {
     /// The rules of two children: a tag, by its lane, and one that may span several words.
     #[inline(always)]
     pub(super) fn tag_rules(&self, tag: usize, right: usize) -> &[RuleOfChildren] {
-        let pair = (tag - self.wide_lanes) * self.wide_lanes + right;
-        &self.tag_rules[self.tag_offsets[pair] as usize..self.tag_offsets[pair + 1] as usize]
+        self.first_words.of((tag - self.wide_lanes) * self.wide_lanes + right)
+    }
+
+    /// The rules of two children of which the right one is a tag, counted from `wide_lanes`.
+    #[inline(always)]
+    pub(super) fn last_word_rules(&self, left: usize, tag: usize) -> &[RuleOfChildren] {
+        self.last_words.of(left * (self.unit_lanes - self.wide_lanes) + tag)
+    }
+
+    /// The groups of rules of a parent, one for each left child, and where the right children of the
+    /// first one start.
+    #[inline(always)]
+    pub(super) fn parent_rules(&self, parent: usize) -> (&[ParentRules], usize) {
+        let starts = &self.parents.starts;
+        let (from, right) = starts[parent];
+        (&self.parents.groups[from as usize..starts[parent + 1].0 as usize], right as usize)
     }
 
     /// Close the inside values of a cell over unary chains.

@@ -116,7 +116,7 @@ impl CoarseChart {
         for &(tag, tag_value) in self.word_items(end - 1) {
             let Some(tag) = (tag as usize).checked_sub(grammar.wide_lanes) else { continue };
             for &(lane, value) in &self.left_items[from as usize..to as usize] {
-                for rule in &grammar.by_left_and_tag[lane as usize][tag] {
+                for rule in grammar.last_word_rules(lane as usize, tag) {
                     sums[rule.parent as usize] += rule.probability * factor * tag_value * value;
                 }
             }

@@ -66,7 +66,9 @@ impl CoarseChart {
             survives = true;
             self.mask.allow(cell, grammar.class_of_lane[lane]);
             if end - start > 1 {
-                for rules in &grammar.by_parent[lane] {
+                let (groups, mut end) = grammar.parent_rules(lane);
+                for rules in groups {
+                    let start = std::mem::replace(&mut end, rules.end());
                     let left = rules.left as usize;
                     if !self.is_left_child[left] {
                         continue;
@@ -77,7 +79,7 @@ impl CoarseChart {
                         self.rows_in_use.push(rules.left);
                         row[..grammar.unit_lanes].fill(0.0);
                     }
-                    for &(right, probability) in &rules.rights {
+                    for &(right, probability) in rules.rights(grammar, start) {
                         row[right as usize] += probability * outside;
                     }
                 }
