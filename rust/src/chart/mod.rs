@@ -32,6 +32,7 @@ pub mod pcfg;
 pub mod rule_posteriors;
 pub mod span_set;
 mod sparse_vector;
+mod symbol_set;
 
 pub use items::Chart;
 

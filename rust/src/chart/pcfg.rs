@@ -3,6 +3,7 @@
 use super::mask::Mask;
 use super::span_set::SpanSet;
 use super::sparse_vector::SparseVector;
+use super::symbol_set::SymbolSet;
 use super::{Chart, refill};
 use crate::cancel::{Cancel, Cancelled};
 use crate::grammar::{Grammar, PairIndex, Projection, SetWord, SymbolId, UnaryClosure};
@@ -35,6 +36,8 @@ pub struct PcfgPass {
     /// and computed on first use; and the cell that each value was computed for.
     pair_outside: Vec<f64>,
     pair_cell: Vec<u32>,
+    /// The symbols that the mask refuses in the current cell.
+    refused: SymbolSet,
     /// The symbols of each cell as a set.
     sets: Vec<SetWord>,
     set_ranges: Vec<(u32, u32)>,
@@ -103,10 +106,10 @@ impl PcfgPass {
         let pairs = grammar.pairs().number_of_pairs();
         self.symbols.resize(symbols);
         self.closed.resize(symbols);
+        self.refused.resize(symbols);
         self.pairs.resize(pairs);
         self.pair_outside.resize(pairs, 0.0);
-        self.pair_cell.clear();
-        self.pair_cell.resize(pairs, u32::MAX);
+        refill(&mut self.pair_cell, pairs, u32::MAX);
         chart.reset(words.len());
         let cells = chart.cells;
         self.sets.clear();
@@ -118,21 +121,23 @@ impl PcfgPass {
             for (start, emissions) in words[..=words.len() - width].iter().enumerate() {
                 let end = start + width;
                 let cell = cells.index(start, end);
-                let allows = |symbol: SymbolId| match mask {
+                if mask.is_some_and(|(mask, _)| !mask.contains(start, end)) {
+                    continue;
+                }
+                let is_whole = width == words.len();
+                let sets = mask
+                    .map(|(mask, projection)| (mask.cell(cell), mask.parents(cell), projection));
+                let allows = |symbol: SymbolId| match sets {
                     None => true,
-                    Some((mask, projection)) => {
-                        Mask::allows(mask.cell(cell), projection.class(symbol))
-                            && if width == words.len() {
+                    Some((own, (right, left), projection)) => {
+                        Mask::allows(own, projection.class(symbol))
+                            && if is_whole {
                                 projection.uses().as_root(symbol)
                             } else {
-                                let (right, left) = mask.parents(cell);
                                 projection.uses().as_child(symbol, right, left)
                             }
                     }
                 };
-                if mask.is_some_and(|(mask, _)| !mask.contains(start, end)) {
-                    continue;
-                }
                 let reference = if width == 1 {
                     self.sum_emissions(emissions, allows)
                 } else {
@@ -209,12 +214,18 @@ impl PcfgPass {
                 });
             }
         }
+        self.refused.clear();
         for (pair, sum) in self.pairs.entries() {
             for rule in pairs.rules(pair) {
                 let amount = rule.probability * sum;
                 let is_known = self.symbols.get(rule.parent.0) > 0.0;
-                if amount > 0.0 && (is_known || allows(rule.parent)) {
+                if amount <= 0.0 || (!is_known && self.refused.contains(rule.parent)) {
+                    continue;
+                }
+                if is_known || allows(rule.parent) {
                     self.symbols.add(rule.parent.0, amount);
+                } else {
+                    self.refused.insert(rule.parent);
                 }
             }
         }
