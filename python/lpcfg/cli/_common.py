@@ -20,7 +20,6 @@ from lpcfg.parsing.options import (
     checked_pruning,
 )
 from lpcfg.parsing.parser import Parser
-from lpcfg.profiling import Profile
 from lpcfg.treebank.styles import AUTO, STYLES
 
 __all__ = [
@@ -28,7 +27,6 @@ __all__ = [
     "add_command",
     "add_jobs",
     "add_parsing",
-    "add_profile",
     "add_quiet",
     "add_reading",
     "add_seed",
@@ -39,7 +37,6 @@ __all__ = [
     "load_parser",
     "number",
     "one_of",
-    "profiled",
     "progress",
     "reading_options",
     "report",
@@ -140,39 +137,6 @@ def add_jobs(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         help="the number of threads (default: one on each core)",
     )
-
-
-def add_profile(parser: argparse.ArgumentParser) -> None:
-    """Declare ``--profile``, for commands whose function is :func:`profiled`.
-
-    >>> parser = argparse.ArgumentParser()
-    >>> add_profile(parser)
-    >>> parser.parse_args(["--profile"]).profile
-    True
-    """
-    parser.add_argument(
-        "--profile",
-        action="store_true",
-        help="print CPU time, wall time and peak memory by phase to standard error",
-    )
-
-
-def profiled(run: Callable[[argparse.Namespace], None]) -> Callable[[argparse.Namespace], None]:
-    """The function of a command that prints a profile at the end, if ``--profile`` was given.
-
-    >>> profiled(lambda options: print("hello"))(argparse.Namespace(profile=False))
-    hello
-    """
-
-    def measured(options: argparse.Namespace) -> None:
-        if not options.profile:
-            run(options)
-            return
-        with Profile() as profile:
-            run(options)
-        print(profile, file=sys.stderr)
-
-    return measured
 
 
 def add_seed(parser: argparse.ArgumentParser, about: str) -> None:

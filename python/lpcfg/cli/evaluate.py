@@ -12,17 +12,16 @@ from lpcfg.cli._common import (
     Commands,
     add_command,
     add_parsing,
-    add_profile,
     add_quiet,
     add_reading,
     check_target,
     count,
     load_parser,
-    profiled,
     progress,
     reading_options,
     report,
 )
+from lpcfg.cli._profile import add_profile, profiled
 from lpcfg.errors import TreebankError
 from lpcfg.evaluation.parser_scores import INPUTS, evaluate_parser, parser_input
 from lpcfg.evaluation.span_labels import evaluate_span_labels

@@ -11,14 +11,12 @@ from lpcfg.cli._common import (
     Commands,
     add_command,
     add_jobs,
-    add_profile,
     add_quiet,
     add_reading,
     add_seed,
     check_target,
     count,
     one_of,
-    profiled,
     progress,
     reading_options,
     report,
@@ -38,6 +36,7 @@ from lpcfg.cli._noisy_models import (
     train_family,
 )
 from lpcfg.cli._presets import add_preset, check_preset, is_ensemble, train_preset
+from lpcfg.cli._profile import add_profile, profiled
 from lpcfg.cli._reranking import add_reranking, check_reranking, reranking_options
 from lpcfg.cli._self_training import add_self_training, add_text, check_self_training
 from lpcfg.errors import InputError
