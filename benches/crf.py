@@ -1,4 +1,4 @@
-"""The CRF on GUM dev, with weights learnt for spans one by one or for whole trees.
+"""The CRF on GUM dev, with weights for spans one by one, for trees, and over latent states.
 
 Learns from GUM's training part and parses its development part from words. The first rows say what
 the labels of spans are worth before any tree is looked for: a span has the labels that are likelier
@@ -19,6 +19,7 @@ from lpcfg import (
     PCFGEstimator,
     Scores,
     SpanScores,
+    SpectralEstimator,
     Transform,
     Tree,
     decode_spans,
@@ -80,25 +81,28 @@ def main() -> None:
     sentences = [tree.words() for tree in gold()]
     scores, speed = score(PCFGEstimator().fit(treebank).grammar_)
     row("PCFG", scores, "100", "", f"{speed:.0f}")
-    # Without the grammar's probabilities weights have further to go.
-    for loss, learning_rate in (("independent", 0.1), ("crf", CRFEstimator().learning_rate)):
+    estimators = {
+        # Without the grammar's probabilities weights have further to go.
+        "independent": CRFEstimator(loss="independent", learning_rate=0.1, n_jobs=1),
+        "crf": CRFEstimator(n_jobs=1),
+        "crf over spectral": CRFEstimator(latent=SpectralEstimator(), n_jobs=1),
+    }
+    for name, estimator in estimators.items():
         started = time.process_time()
-        grammar = (
-            CRFEstimator(loss=loss, learning_rate=learning_rate, n_jobs=1).fit(treebank).grammar_
-        )
+        grammar = estimator.fit(treebank).grammar_
         seconds = f"{time.process_time() - started:.0f}"
         parser = Parser(grammar, n_jobs=1)
         parses = list(parser.analyze_many(words=sentences, marginals=True))
-        print_row(f"{loss}, labels", *before_decoding(parses, gold()), seconds, "")
+        print_row(f"{name}, labels", *before_decoding(parses, gold()), seconds, "")
         for method in ("greedy", "exact"):
             trees = [
                 decoded(parse, words, method)
                 for parse, words in zip(parses, sentences, strict=True)
             ]
-            row(f"{loss}, labels, then {method} search", evaluate(gold(), trees), "100", "", "")
+            row(f"{name}, labels, then {method} search", evaluate(gold(), trees), "100", "", "")
         for decoder in ("viterbi", "max-f1"):
             scores, speed = score(grammar, decoder)
-            row(f"{loss}, {decoder}", scores, "100", "", f"{speed:.0f}")
+            row(f"{name}, {decoder}", scores, "100", "", f"{speed:.0f}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ use criterion::{
 use lpcfg_core::cancel::Cancel;
 use lpcfg_core::chart::coarse::CoarseGrammar;
 use lpcfg_core::crf::{
-    CrfModel, CrfPass, FeatureLabels, Loss, TokenAttributes, Vocabulary, Weights,
+    CrfModel, CrfPass, FeatureLabels, Loss, Prior, TokenAttributes, Vocabulary, Weights,
 };
 use lpcfg_core::decode::{Best, Viterbi};
 use lpcfg_core::grammar::{Grammar, Token};
@@ -105,8 +105,8 @@ impl Example {
             grammar,
             model,
             &self.attributes,
-            &self.stages.words,
             &self.stages.chart,
+            Prior::Pcfg(&self.stages.words),
             &Cancel::new(),
         )
         .expect("nobody cancels");

@@ -223,7 +223,7 @@ fn passes(criterion: &mut Criterion) {
                     for ((stage, pass), sentence) in stages.iter().zip(&mut passes).zip(&sentences)
                     {
                         let Stages { words, chart, .. } = stage;
-                        pass.run_inside(&grammar, latent, sentence, words, chart, &cancel)
+                        pass.run_inside(&grammar, latent, 1.0, sentence, words, chart, &cancel)
                             .expect("nobody cancels");
                     }
                 });

@@ -1,5 +1,6 @@
 """The command line as a program: ``lpcfg`` and ``python -m lpcfg``."""
 
+import os
 import sys
 
 __all__ = ["run"]
@@ -10,6 +11,9 @@ def run() -> int:
 
     The command line is imported here, because Ctrl-C may arrive while it is.
     """
+    # Products of matrices use one thread; others, which the BLAS of NumPy starts when it is loaded,
+    # would only take time.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from lpcfg.cli.main import main
 

@@ -332,6 +332,7 @@ class CRFTrainer:
         span_recall: float,
         memory: int,
         span_filter: SpanFilter | None = None,
+        tag_factors: tuple[npt.NDArray[np.uint32], npt.NDArray[np.float32]] | None = None,
         tags: npt.NDArray[np.uint32] | None = None,
         heads: npt.NDArray[np.int32] | None = None,
         relations: npt.NDArray[np.uint32] | None = None,

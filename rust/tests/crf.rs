@@ -10,8 +10,8 @@ use lpcfg_core::chart::Chart;
 use lpcfg_core::chart::gold::GoldChart;
 use lpcfg_core::crf::templates::{span_features, split_features, word_features};
 use lpcfg_core::crf::{
-    CrfModel, CrfPass, FeatureLabels, Loss, Steps, TokenAttributes, Trainer, Vocabulary, Weights,
-    tagged,
+    CrfModel, CrfPass, FeatureLabels, Loss, Prior, Steps, TokenAttributes, Trainer, Vocabulary,
+    Weights, tagged,
 };
 use lpcfg_core::decode::Node;
 use lpcfg_core::grammar::{SymbolId, Token};
@@ -136,7 +136,8 @@ impl Weighed {
         let mut pass = CrfPass::default();
         let grammar = self.case.grammar(false);
         let GoldChart { chart, words, .. } = &gold;
-        pass.run(&grammar, &self.model, &self.attributes(), words, chart, &cancel).unwrap();
+        let prior = Prior::Pcfg(words);
+        pass.run(&grammar, &self.model, &self.attributes(), chart, prior, &cancel).unwrap();
         (gold, pass)
     }
 }
@@ -333,6 +334,7 @@ proptest! {
             pool.install(|| {
                 let tree = GoldTree {
                     tokens: weighed.tokens(),
+                    tag_factors: Vec::new(),
                     sentence: weighed.attributes(),
                     nodes: nodes(&trees[0]),
                     weight: 1.0,
@@ -343,7 +345,7 @@ proptest! {
                 let trees = vec![tree.clone(), tree];
                 let options = options(Decoder::MaxF1);
                 let model = &weighed.model;
-                let added = crf_examples(model, &grammar, None, trees, options, &cancel).unwrap();
+                let added = crf_examples(model, &grammar, &grammar, None, trees, options, &cancel).unwrap();
                 assert_eq!(added.too_large, 0);
                 trainer.add(added.examples);
                 let steps = Steps {

@@ -219,6 +219,16 @@ proptest! {
     }
 
     #[test]
+    fn marginals_of_damped_models(latent in latent_case(-0.5, false), damping in 0.1..1.0) {
+        check_marginals(&latent.damped(damping))?;
+    }
+
+    #[test]
+    fn max_rule_of_damped_models(latent in latent_case(-0.5, false), damping in 0.1..1.0) {
+        check_max_rule(&latent.damped(damping))?;
+    }
+
+    #[test]
     fn marginals_with_unary_rules(latent in latent_case(0.01, true)) {
         check_marginals(&latent)?;
     }

@@ -5,6 +5,7 @@ mod aggregate_bigram;
 mod brute_force;
 mod chart_cache;
 mod crf;
+mod crf_latent;
 mod em;
 mod hmm;
 mod latent;

@@ -238,6 +238,18 @@ def test_other_errors_in_a_class_are_shown(monkeypatch):
         run_program()
 
 
+@pytest.mark.parametrize(("given", "expected"), [(None, "1"), ("3", "3")])
+def test_a_command_starts_no_idle_threads(monkeypatch, given, expected):
+    variable = "OPENBLAS_NUM_THREADS"
+    # Set first, so that the end of the test restores what was there.
+    monkeypatch.setenv(variable, given or "")
+    if given is None:
+        monkeypatch.delenv(variable)
+    monkeypatch.setattr("lpcfg.cli.main.main", lambda: 0)
+    assert run_program() == 0
+    assert os.environ[variable] == expected
+
+
 @pytest.mark.parametrize("module", ["argparse", "numpy", "lpcfg.cli.parse"])
 def test_interrupt_during_imports(model, module):
     """Ctrl-C may arrive while modules are being imported, which takes a while."""

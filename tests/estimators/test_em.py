@@ -129,8 +129,6 @@ def test_crf_models_are_no_start():
     crf = lpcfg.CRFEstimator(epochs=0, bits=8).fit(BANK).grammar_
     with pytest.raises(lpcfg.InputError, match="weights of features"):
         fit(start=crf)
-    with pytest.raises(lpcfg.GrammarError, match="without latent states"):
-        replace(fit(iterations=1).grammar_, crf_weights=crf.crf_weights)
 
 
 def test_neural_models_are_no_start():

@@ -64,6 +64,7 @@ OTHER = {
     "monitor": lambda grammar: 0.0,
     "word_clusters": lpcfg.WordClusters((1, 1, 1), dimensions=1, min_count=1).fit([["a", "b"]]),
     "dependencies": lpcfg.Dependencies([]),
+    "latent": SpectralEstimator(),
 }
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from lpcfg import Treebank, embedded_trees
-from lpcfg.estimators.presets import PRESETS
+from lpcfg import LexiconOptions, Treebank, embedded_trees
+from lpcfg.estimators.presets import PRESETS, PresetMember
 
 
 @pytest.mark.parametrize("name", PRESETS)
@@ -21,6 +21,14 @@ def test_members_can_be_trained_with_their_transform():
         grammar = estimator.fit(treebank).grammar_
         assert grammar.provenance["estimator"] == member.estimator
         assert grammar.transform.binarize == (member.binarize or "left")
+
+
+def test_a_random_field_over_latent_states_has_the_settings_of_both():
+    member = PresetMember("crf", "left", seed=1, latent="spectral")
+    estimator = member.make(seed=2, n_jobs=1, states=(4, 4), lexicon=LexiconOptions(rare=3))
+    assert (estimator.random_state, estimator.lexicon.rare) == (3, 3)
+    assert (estimator.latent.states, estimator.latent.lexicon.rare) == ((4, 4), 3)
+    assert PresetMember("crf", "left").make(n_jobs=1).latent is None
 
 
 def test_larger_presets_take_longer():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import NamedTuple, NoReturn
@@ -11,10 +11,17 @@ from typing import NamedTuple, NoReturn
 from lpcfg.cli._common import progress, report, several
 from lpcfg.errors import InputError
 from lpcfg.estimators.base import Estimator
-from lpcfg.estimators.registry import DEFAULT_ESTIMATOR, ESTIMATORS, estimator_class, make_estimator
+from lpcfg.estimators.registry import (
+    DEFAULT_ESTIMATOR,
+    ESTIMATORS,
+    LATENT_ESTIMATORS,
+    estimator_class,
+    make_estimator,
+)
 from lpcfg.formats.dependencies import Dependencies
 from lpcfg.grammar.grammar import Grammar
 from lpcfg.io import load, save
+from lpcfg.parameters.constraints import Constraint, Options
 from lpcfg.parameters.parameterized import Parameter
 from lpcfg.treebank.head_rules import HEAD_RULES, HeadRules
 
@@ -32,6 +39,10 @@ __all__ = [
 
 #: The parameter that accepts several values with ``--noise``; models cycle through them.
 _SEVERAL = "features"
+
+#: The parameter whose value is an estimator, which has these parameters in common with the other.
+_LATENT = "latent"
+_SHARED_WITH_LATENT = ("lexicon", "random_state", "n_jobs")
 
 #: The parameters whose values are read from files, and what reads them.
 _FILES: dict[str, Callable[[str], object]] = {
@@ -157,7 +168,10 @@ def add_estimator_options(
     group = parser.add_argument_group(f"options of the estimator {name}")
     options = list(_options(estimator))
     for option in options:
-        read = str if option.parameter in _FILES else _reader(option.declared)
+        constraint = option.declared.constraint
+        if option.parameter == _LATENT:
+            constraint = Options(*LATENT_ESTIMATORS)
+        read = str if option.parameter in _FILES else _reader(constraint)
         group.add_argument(
             option.flag,
             dest=option.parameter,
@@ -202,12 +216,12 @@ class _Refused(argparse.Action):
         raise argparse.ArgumentError(self, self.problem)
 
 
-def _reader(declared: Parameter) -> Callable[[str], object]:
-    """A type of arguments: values that the constraint of a parameter allows."""
+def _reader(constraint: Constraint) -> Callable[[str], object]:
+    """A type of arguments: values that a constraint allows."""
 
     def read(text: str) -> object:
         try:
-            return declared.constraint.parse(text)
+            return constraint.parse(text)
         except InputError as error:
             raise argparse.ArgumentTypeError(str(error)) from None
 
@@ -222,7 +236,7 @@ def parse_estimator(text: str) -> tuple[str, dict[str, object]]:
     """
     name, *settings = text.split(":")
     options = {option.flag[2:]: option for option in _options(estimator_class(name))}
-    values = {}
+    values: dict[str, object] = {}
     for setting in settings:
         flag, _, value = setting.partition("=")
         if flag not in options:
@@ -230,7 +244,12 @@ def parse_estimator(text: str) -> tuple[str, dict[str, object]]:
                 f"{name} has no parameter {flag!r}; it has {', '.join(options)}",
                 argument="--estimators",
             )
-        values[options[flag].parameter] = options[flag].declared.constraint.parse(value)
+        option = options[flag]
+        if option.parameter == _LATENT:
+            Options(*LATENT_ESTIMATORS).parse(value)
+            values[_LATENT] = make_estimator(value)
+        else:
+            values[option.parameter] = option.declared.constraint.parse(value)
     return name, values
 
 
@@ -292,10 +311,21 @@ def build_estimator(options: argparse.Namespace, **defaults: object) -> Estimato
         values[name] = _FILES[name](values[name])
     if getattr(options, "keep_cycles", False):
         values["each_cycle"] = partial(_keep_cycle, options)
-    estimator = make_estimator(options.estimator, **{**run, **defaults, **values})
+    values = {**run, **defaults, **values}
+    if _LATENT in values:
+        values[_LATENT] = _latent_estimator(values[_LATENT], values)
+    estimator = make_estimator(options.estimator, **values)
     # Invalid values are reported here, before a treebank is read.
     estimator.validate()
     return estimator
+
+
+def _latent_estimator(name: str, values: Mapping[str, object]) -> Estimator:
+    """The estimator of latent states with this name, and what it has in common with the other."""
+    declared = estimator_class(name).parameters()
+    roots = {value: value.partition("__")[0] for value in values}
+    shared = [v for v, root in roots.items() if root in _SHARED_WITH_LATENT and root in declared]
+    return make_estimator(name, **{value: values[value] for value in shared})
 
 
 def _keep_cycle(options: argparse.Namespace, cycle: int, grammar: Grammar) -> None:

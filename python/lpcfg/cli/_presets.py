@@ -118,7 +118,8 @@ def train_preset(
     for path, member in zip(paths, preset.members, strict=True):
         transform = settings.transform(member.transform(best=settings.binarize))
         treebank = trees.transformed(transform)
-        chosen = settings.spectral() if member.estimator == SpectralEstimator.name else {}
+        is_spectral = SpectralEstimator.name in (member.estimator, member.latent)
+        chosen = settings.spectral() if is_spectral else {}
         estimator = member.make(
             options.seed,
             lexicon=settings.lexicon(lexicon),

@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from lpcfg.estimators.base import Estimator
+from lpcfg.estimators.crf.estimator import CRFEstimator
 from lpcfg.estimators.neural import NeuralEstimator
 from lpcfg.estimators.registry import estimator_class, make_estimator
 from lpcfg.treebank.transform import Direction, Transform
@@ -29,6 +30,8 @@ class PresetMember(NamedTuple):
     is the side that is best for the treebank."""
     seed: int = 0
     """This is added to the seed of random numbers: another seed gives other latent states."""
+    latent: str | None = None
+    """The estimator of the latent states of a conditional random field, if it has any."""
 
     def transform(self, best: Direction) -> Transform:
         """The transform of training trees: that of the estimator, binarised on the side.
@@ -58,10 +61,19 @@ class PresetMember(NamedTuple):
         >>> PresetMember("split-merge", "left", seed=1).make(seed=5, n_jobs=2)
         SplitMergeEstimator(random_state=6, n_jobs=2)
         """
-        declared = estimator_class(self.estimator).parameters()
         values = {**parameters, "random_state": seed + self.seed}
-        known = {name: value for name, value in values.items() if name in declared}
-        return make_estimator(self.estimator, **known)
+        if self.latent is not None:
+            # The progress bar is that of the random field.
+            own = {name: value for name, value in values.items() if name != "progress"}
+            values["latent"] = _made(self.latent, own)
+        return _made(self.estimator, values)
+
+
+def _made(name: str, values: Mapping[str, object]) -> Estimator:
+    """An estimator with those of the values that are its parameters."""
+    declared = estimator_class(name).parameters()
+    known = {name: value for name, value in values.items() if name in declared}
+    return make_estimator(name, **known)
 
 
 class Preset(NamedTuple):
@@ -81,8 +93,11 @@ class Preset(NamedTuple):
         4
         """
         passes = {"neural": NeuralEstimator().epochs_for(trees)}
+        folds = CRFEstimator().latent_folds
         return sum(
             _SECONDS[member.estimator] * passes.get(member.estimator, 1) * tokens / 1000
+            # A latent grammar of all trees, and one of the other folds for each fold.
+            + (_SECONDS[member.latent] * folds * tokens / 1000 if member.latent else 0)
             for member in self.members
         )
 
@@ -106,13 +121,13 @@ PRESETS: Mapping[str, Preset] = MappingProxyType(
             ),
         ),
         "best": Preset(
-            "an ensemble of two neural networks, two conditional random fields, two split-merge "
-            "grammars and a spectral one",
+            "an ensemble of two neural networks, two conditional random fields over latent states, "
+            "two split-merge grammars and a spectral one",
             (
                 PresetMember("neural", "right"),
                 PresetMember("neural", "right", seed=1),
-                PresetMember("crf", "left"),
-                PresetMember("crf", "right"),
+                PresetMember("crf", "left", latent="spectral"),
+                PresetMember("crf", "right", latent="spectral"),
                 PresetMember("split-merge", "left"),
                 PresetMember("split-merge", "right"),
                 PresetMember("spectral", "right"),

@@ -15,7 +15,13 @@ from lpcfg.estimators.pcfg import PCFGEstimator
 from lpcfg.estimators.pivot.estimator import PivotEstimator
 from lpcfg.estimators.spectral.estimator import SpectralEstimator
 
-__all__ = ["DEFAULT_ESTIMATOR", "ESTIMATORS", "estimator_class", "make_estimator"]
+__all__ = [
+    "DEFAULT_ESTIMATOR",
+    "ESTIMATORS",
+    "LATENT_ESTIMATORS",
+    "estimator_class",
+    "make_estimator",
+]
 
 #: The classes of all estimators, by name. A new estimator is added here.
 ESTIMATORS: Mapping[str, type[Estimator]] = {
@@ -31,6 +37,15 @@ ESTIMATORS: Mapping[str, type[Estimator]] = {
         NeuralEstimator,
     )
 }
+
+#: The names of the estimators of latent states.
+LATENT_ESTIMATORS = (
+    SpectralEstimator.name,
+    ClusteringEstimator.name,
+    PivotEstimator.name,
+    EMEstimator.name,
+    SplitMergeEstimator.name,
+)
 
 #: The estimator of ``lpcfg train`` unless another is named: the best F1 for seconds of training.
 #: F1 on GUM dev and CRAFT dev, and seconds of CPU time for training: spectral 84.87 in 3 s and

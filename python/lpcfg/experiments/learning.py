@@ -87,14 +87,16 @@ def learning_trial(
 
 
 def count_parameters(grammar: Grammar) -> int:
-    r"""The number of parameters: of latent states, or else of rules, words and weights.
+    r"""The number of parameters: of latent states, or else of rules and words; and of weights.
 
     >>> count_parameters(Grammar.from_string("S -> X X \n X -> 'go'"))
     2
     """
-    if grammar.latent is not None:
-        return grammar.latent.size
     if grammar.neural_weights is not None:
         return len(grammar.neural_weights.values)
-    weights = 0 if grammar.crf_weights is None else np.count_nonzero(grammar.crf_weights.weights)
-    return len(grammar.binary_rules) + len(grammar.lexicon.symbols) + int(weights)
+    weights = 0
+    if grammar.crf_weights is not None:
+        weights = int(np.count_nonzero(grammar.crf_weights.weights))
+    if grammar.latent is not None:
+        return grammar.latent.size + weights
+    return len(grammar.binary_rules) + len(grammar.lexicon.symbols) + weights

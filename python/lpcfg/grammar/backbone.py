@@ -18,8 +18,8 @@ _MAX_NAMED = 3
 def check_same_backbone(grammars: Sequence[Grammar]) -> None:
     r"""Raise an :class:`InputError` that says what differs, unless grammars can share a chart.
 
-    All must have latent states, and the same symbols, rules, words and word classes. Their
-    probabilities may differ.
+    All must have latent states and no feature weights, and the same symbols, rules, words and word
+    classes. Their probabilities may differ.
 
     >>> rain = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'rained'")
     >>> snow = Grammar.from_string("S -> NP VP \n NP -> 'it' \n VP -> 'snowed'")
@@ -71,6 +71,8 @@ def backbone_classes(grammars: Sequence[Grammar]) -> list[list[int]]:
 def _differences(first: Grammar, other: Grammar) -> Iterator[str]:
     if first.latent is None or other.latent is None:
         yield "not all have latent states"
+    if first.is_conditional or other.is_conditional:
+        yield "one of them is a conditional random field or a network"
     parts: dict[str, tuple[Sequence[Any], Sequence[Any]]] = {
         "symbols": (first.symbols, other.symbols),
         "rules": (_rules(first), _rules(other)),

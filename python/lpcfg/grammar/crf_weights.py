@@ -97,12 +97,13 @@ def feature_labels(
 
 @dataclass(frozen=True, eq=False)
 class CRFWeights:
-    """A grammar-based CRF of trees given sentences (Hall et al. 2014), with the PCFG as its prior.
+    """A CRF of trees given sentences (Hall et al. 2014), with the grammar as its prior.
 
     ``loss``: the objective of training. ``"crf"``: the probability of a tree is proportional to
-    exp(weights . features) times its probability under the PCFG. ``"independent"``: the label of
+    exp(weights . features) times its prior: its probability under the PCFG, or its approximate
+    posterior under the latent states of the grammar. ``"independent"``: the label of
     each span has a separate distribution, as in span classification (del Canto 2021, part 2).
-    ``prior_weight``: the exponent of the PCFG's probability; 0 ignores the PCFG.
+    ``prior_weight``: the exponent of the prior; 0 ignores it.
     ``vocabulary``: hashes of the words and suffixes that are frequent enough for features.
     ``weights``: the weights of all features, indexed by hashes of the features.
     ``cluster_words``, ``clusters``: hashes of words, and their word clusters from coarse to fine;

@@ -33,8 +33,9 @@ class Grammar:
     r"""A PCFG, an L-PCFG or a grammar-based CRF over binarised trees.
 
     The rules and the lexicon are a PCFG. An L-PCFG also has ``latent`` parameters; the PCFG is its
-    backbone and prunes the chart. A CRF also has ``crf_weights``; the PCFG is its prior. The
-    parameters of a PCFG are defined as in Peng (2021, section 2.1, equation 2.1).
+    backbone and prunes the chart. A CRF also has ``crf_weights``; the PCFG, or the L-PCFG if there
+    are latent parameters, is its prior. The parameters of a PCFG are defined as in Peng (2021,
+    section 2.1, equation 2.1).
 
     ``symbols``: the nonterminals: interminals, preterminals and binarisation symbols. Rules refer
     to them by their indices.
@@ -79,10 +80,8 @@ class Grammar:
     provenance: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if self.crf_weights is not None and (self.latent is not None or len(self.unary_rules)):
-            raise GrammarError(
-                "a CRF needs a grammar without latent states and without unary rules"
-            )
+        if self.crf_weights is not None and len(self.unary_rules):
+            raise GrammarError("a CRF needs a grammar without unary rules")
 
     @classmethod
     def from_string(cls, text: str, start: str | None = None) -> Grammar:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lpcfg.errors import InputError
 from lpcfg.formats.dependencies import Dependencies, DependencyTree
 from lpcfg.grammar.grammar import Grammar
-from lpcfg.lexicon.spelling_features import SpeltWord
+from lpcfg.grammar.tag_factors import tag_factors
 from lpcfg.treebank.escaping import escape_brackets
 from lpcfg.treebank.treebank import normalized_word
 
@@ -31,9 +31,6 @@ Tags: TypeAlias = Sequence[str | None]
 
 #: The id of a tag that is not given.
 _NO_TAG = 2**32 - 1
-
-#: The row of a word without tag factors.
-_NO_FACTORS = np.iinfo(np.uint32).max
 
 #: The strength of punctuation, by which long sentences are split; also of the tags of the Penn
 #: Treebank, for sentences without words.
@@ -245,30 +242,8 @@ def encode_sentences(grammar: Grammar, sentences: Sequence[Sentence]) -> Sentenc
         spellings=spelt if grammar.is_conditional else None,
         heads=heads,
         relations=relations,
-        tag_factors=None if words is None else _tag_factors(grammar, spelt, offsets, words),
+        tag_factors=None if words is None else tag_factors(grammar, spelt, offsets, words),
     )
-
-
-def _tag_factors(
-    grammar: Grammar,
-    words: Sequence[str],
-    offsets: NDArray[np.int64],
-    emissions: NDArray[np.int32],
-) -> tuple[NDArray[np.uint32], NDArray[np.float32]] | None:
-    """What the spelling of unknown words says of their tags; a row for each distinct word."""
-    lexicon = grammar.lexicon
-    model = lexicon.tag_model
-    if model is None or grammar.neural_weights is not None:
-        return None
-    numbers: dict[tuple[SpeltWord, int], int] = {}
-    rows = np.full(len(words), _NO_FACTORS, dtype=np.uint32)
-    for position, word, word_class in lexicon.unknown_words(words, emissions, offsets):
-        rows[position] = numbers.setdefault((word, word_class), len(numbers))
-    table = np.ones((len(numbers), len(grammar.tags)), dtype=np.float32)
-    if numbers:
-        spelt, classes = zip(*numbers, strict=True)
-        table[:, grammar.tag_model_columns] = model.factors(spelt, classes)
-    return rows, table
 
 
 def _spelt(grammar: Grammar, words: list[str]) -> list[str]:

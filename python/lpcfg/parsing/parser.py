@@ -69,7 +69,7 @@ class Parser(BaseParser):
         - ``max-recall``: the expected number of correct nodes of the binary tree (Goodman 1996);
         - ``max-rule``: the product of the posterior probabilities of its rules (Petrov & Klein
           2007);
-        - ``viterbi``: its probability; only for grammars without latent states.
+        - ``viterbi``: its probability; not for L-PCFGs.
 
         Neural networks have the first two.
     combine : str
@@ -148,7 +148,9 @@ class Parser(BaseParser):
             check_same_backbone(grammars)
         first = grammars[0]
         check_decoder(
-            decoder, latent=first.latent is not None, neural=first.neural_weights is not None
+            decoder,
+            latent=first.latent is not None and first.crf_weights is None,
+            neural=first.neural_weights is not None,
         )
         self.grammars = grammars
         self.decoder = decoder

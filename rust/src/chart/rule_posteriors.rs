@@ -41,6 +41,7 @@ pub struct RulePosteriors {
     first_edge: Vec<usize>,
     finder: EdgeFinder,
     matrices: RuleMatrices,
+    damped: Vec<f32>,
 }
 
 /// For each rule that occurs in the current cell, its tensor times the outside vector of its
@@ -200,7 +201,7 @@ impl RulePosteriors {
         start: usize,
         end: usize,
     ) -> usize {
-        let Self { edges, first_edge, finder, matrices, .. } = self;
+        let Self { edges, first_edge, finder, matrices, damped, .. } = self;
         let cells = chart.cells();
         let mut count = 0;
         finder.for_each(grammar, chart, start, end, |edge| {
@@ -209,8 +210,8 @@ impl RulePosteriors {
                 + pass.exponent(cells.index(split, end))
                 - pass.exponent(edge.cell);
             let (left, right) = (pass.inside(edge.left), pass.inside(edge.right));
-            let matrix =
-                matrices.get(latent, edge.rule, pass.outside(edge.item), left.len() * right.len());
+            let outside = pass.rule_outside(edge.item, damped);
+            let matrix = matrices.get(latent, edge.rule, outside, left.len() * right.len());
             let rows = matrix.chunks_exact(right.len());
             let sum: f32 = left.iter().zip(rows).map(|(&left, row)| left * dot(row, right)).sum();
             let log = log_posterior(f64::from(sum).abs() * power_of_two(shift));
@@ -242,6 +243,11 @@ impl RulePosteriors {
     #[inline]
     pub fn log_unary(&self, parent: usize, child: usize) -> f64 {
         self.unary[&(parent as u32, child as u32)]
+    }
+
+    /// The logarithms of the posteriors of all edges, in the order of cells, shorter spans first.
+    pub(crate) fn log_edges(&self) -> &[f64] {
+        &self.edges
     }
 
     /// The logarithm of the posterior of an edge.

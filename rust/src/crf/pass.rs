@@ -1,11 +1,11 @@
 //! Inside-outside of the CRF over the items of a pruned chart.
 //!
-//! The weight of a tree is its probability under the grammar, raised to the power of the prior
-//! weight, times exp(w . f). Here f counts the features of its words, spans, split points and rules
+//! The weight of a tree is its prior, raised to the power of the prior weight, times exp(w . f). Here f counts the features of its words, spans, split points and rules
 //! (Hall, Durrett & Klein 2014). With [`Loss::Independent`], for comparison, the label of each span
 //! is predicted independently of all others: one of the kinds of symbols of its cell, or none.
 
 use super::parts::Parts;
+use super::prior::Prior;
 use super::tagging::tagged;
 use super::templates::{span_features, split_features, word_features};
 use super::tokens::TokenAttributes;
@@ -13,8 +13,7 @@ use super::weights::{CrfModel, Loss};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::Chart;
 use crate::chart::edges::{Edge, EdgeFinder};
-use crate::decode::Words;
-use crate::grammar::{Grammar, SymbolId};
+use crate::grammar::Grammar;
 use crate::numeric::scaling::Scaled;
 
 /// Smaller differences between observed and expected counts do not change weights.
@@ -80,18 +79,18 @@ impl CrfPass {
     pub(crate) const EDGE_BYTES: usize = 2 * size_of::<WeightedEdge>() + 64;
 
     /// Sum over the trees of a pruned chart, given the attributes of the words for the features and
-    /// their emission probabilities. Features use the most probable tags of the chart.
+    /// the prior. Features use the most probable tags of the chart.
     pub fn run(
         &mut self,
         grammar: &Grammar,
         model: &CrfModel,
         sentence: &[TokenAttributes],
-        words: &Words,
         chart: &Chart,
+        prior: Prior<'_>,
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
         let sentence = tagged(model, sentence, chart);
-        self.run_tagged(grammar, model, &sentence, words, chart, cancel)
+        self.run_tagged(grammar, model, &sentence, chart, prior, cancel)
     }
 
     /// As [`run`](Self::run), for words that have their tags already. Of the chart, only the items
@@ -101,12 +100,12 @@ impl CrfPass {
         grammar: &Grammar,
         model: &CrfModel,
         sentence: &[TokenAttributes],
-        words: &Words,
         chart: &Chart,
+        prior: Prior<'_>,
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
         self.parts.reset(model);
-        self.score_items(grammar, model, sentence, words, chart, cancel)?;
+        self.score_items(grammar, model, sentence, chart, prior, cancel)?;
         self.edges.clear();
         self.edge_ranges.clear();
         self.edge_posteriors.clear();
@@ -114,7 +113,7 @@ impl CrfPass {
         self.posteriors.resize(chart.len(), 0.0);
         match model.loss {
             Loss::Crf => {
-                self.score_edges(grammar, model, sentence, chart, cancel)?;
+                self.score_edges(grammar, model, sentence, chart, prior, cancel)?;
                 self.sum_trees(chart);
             }
             Loss::Independent => self.sum_cells(chart),
@@ -171,8 +170,8 @@ impl CrfPass {
         grammar: &Grammar,
         model: &CrfModel,
         sentence: &[TokenAttributes],
-        words: &Words,
         chart: &Chart,
+        prior: Prior<'_>,
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
         self.part_of_item.clear();
@@ -195,14 +194,8 @@ impl CrfPass {
             for item in items {
                 let symbol = chart.symbol(item);
                 let part = self.parts.get(model, symbol, features);
-                let mut probability = 1.0;
-                if is_word {
-                    probability *= emission(&words[start], symbol);
-                }
-                if end - start == sentence.len() {
-                    probability *= grammar.rules().roots()[symbol.index()];
-                }
-                let score = self.parts.score(part) + prior_score(model.prior_weight, probability);
+                let log_prior = prior.log_item(grammar, chart, item, (start, end));
+                let score = self.parts.score(part) + prior_score(model.prior_weight, log_prior);
                 self.item_weights.push(Scaled::from_log(score));
                 self.part_of_item.push(part);
             }
@@ -216,6 +209,7 @@ impl CrfPass {
         model: &CrfModel,
         sentence: &[TokenAttributes],
         chart: &Chart,
+        prior: Prior<'_>,
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
         self.first_edge.clear();
@@ -239,7 +233,7 @@ impl CrfPass {
                 let rule_score = f64::from(model.weights.values()[rule]);
                 let score = self.parts.score(part)
                     + rule_score
-                    + prior_score(model.prior_weight, edge.probability);
+                    + prior_score(model.prior_weight, prior.log_edge(&edge, self.edges.len()));
                 self.edges.push(WeightedEdge {
                     item: edge.item as u32,
                     left: edge.left as u32,
@@ -363,12 +357,7 @@ impl CrfPass {
     }
 }
 
-/// The probability with which a preterminal emits a word.
-fn emission(word: &[(SymbolId, f64)], symbol: SymbolId) -> f64 {
-    word.iter().find(|entry| entry.0 == symbol).map_or(0.0, |entry| entry.1)
-}
-
-/// The contribution of the grammar to a score; what the grammar rules out stays impossible.
-fn prior_score(weight: f64, probability: f64) -> f64 {
-    if probability > 0.0 { weight * probability.ln() } else { f64::NEG_INFINITY }
+/// The contribution of the prior to a score; what the prior rules out stays impossible.
+fn prior_score(weight: f64, log_prior: f64) -> f64 {
+    if log_prior == f64::NEG_INFINITY { log_prior } else { weight * log_prior }
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rayon::prelude::*;
 
 use super::pass::{CrfPass, Gradient};
+use super::prior::{LatentPrior, Prior};
 use super::tagging::tagged;
 use super::tokens::TokenAttributes;
 use super::weights::CrfModel;
@@ -15,12 +16,14 @@ use crate::grammar::Grammar;
 /// A training sentence. All examples are in memory at once, so they have only what a pass needs.
 #[derive(Debug, Clone)]
 pub struct Example {
-    /// The grammar that pruned the chart.
+    /// The grammar that pruned the chart, without latent states.
     grammar: Arc<Grammar>,
     /// The attributes of the words that features read, with their most probable tags.
     sentence: Vec<TokenAttributes>,
     /// The items of the pruned chart, with the gold tree.
     chart: GoldChart,
+    /// The prior of a latent grammar, if it is one.
+    prior: Option<LatentPrior>,
     /// The weight of its log-probability in the objective.
     weight: f32,
 }
@@ -42,7 +45,14 @@ impl Example {
             emissions.retain(|entry| symbols.binary_search(&entry.0).is_ok());
             emissions.shrink_to_fit();
         }
-        Self { grammar, sentence, chart: GoldChart { chart, words, is_gold }, weight: 1.0 }
+        let chart = GoldChart { chart, words, is_gold };
+        Self { grammar, sentence, chart, prior: None, weight: 1.0 }
+    }
+
+    /// The same sentence with a latent grammar as prior, in place of the PCFG.
+    pub fn with_prior(mut self, prior: LatentPrior) -> Self {
+        self.chart.words = Vec::new();
+        Self { prior: Some(prior), ..self }
     }
 
     /// The same sentence with another weight.
@@ -123,9 +133,10 @@ impl Trainer {
             let computed: Result<Vec<(f64, Gradient)>, Cancelled> = batch
                 .par_iter()
                 .map_init(CrfPass::default, |pass, &example| {
-                    let Example { grammar, sentence, chart, .. } = &examples[example];
+                    let Example { grammar, sentence, chart, prior, .. } = &examples[example];
                     let GoldChart { chart, words, is_gold } = chart;
-                    pass.run_tagged(grammar, model, sentence, words, chart, cancel)?;
+                    let prior = prior.as_ref().map_or(Prior::Pcfg(words), Prior::Latent);
+                    pass.run_tagged(grammar, model, sentence, chart, prior, cancel)?;
                     Ok((pass.log_probability(is_gold), pass.gradient(model, is_gold)))
                 })
                 .collect();

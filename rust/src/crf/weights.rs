@@ -122,7 +122,7 @@ pub enum Loss {
 pub struct CrfModel {
     /// What it was trained to predict.
     pub loss: Loss,
-    /// The exponent of the prior of a tree: its probability under the grammar.
+    /// The exponent of the [`Prior`](super::Prior) of a tree.
     pub prior_weight: f64,
     /// The frequent words and suffixes.
     pub vocabulary: Vocabulary,
@@ -133,15 +133,14 @@ pub struct CrfModel {
 }
 
 impl CrfModel {
-    /// Check that a grammar has the symbols of the model, and neither latent states nor unary
-    /// rules.
+    /// Check that a grammar has the symbols of the model, and no unary rules.
     pub fn check_grammar(&self, grammar: &Grammar) -> Result<(), GrammarError> {
         let expected = grammar.rules().number_of_symbols();
         let found = self.labels.number_of_symbols();
         if found != expected {
             return Err(GrammarError::Length { array: "feature labels", expected, found });
         }
-        if grammar.latent().is_some() || !grammar.unary().is_empty() {
+        if !grammar.unary().is_empty() {
             return Err(GrammarError::CrfBackbone);
         }
         Ok(())

@@ -4,7 +4,8 @@ use super::Objective;
 use crate::chart::edges::Edge;
 
 /// The expected gain of each item of a chart, in memory that is reused.
-/// [`prepare_recall`](Self::prepare_recall) and [`prepare_f1`](Self::prepare_f1) compute it.
+/// [`prepare_recall`](Self::prepare_recall) and [`prepare_f1`](Self::prepare_f1) compute it;
+/// [`new`](Self::new) takes it as it is.
 #[derive(Debug, Default)]
 pub struct ExpectedGain {
     pub(super) gains: Vec<f64>,
@@ -12,6 +13,13 @@ pub struct ExpectedGain {
     pub(super) unary_penalty: f64,
     /// Posteriors summed over the symbols of a cell that write the same chain of labels.
     pub(super) chain_sums: Vec<f64>,
+}
+
+impl ExpectedGain {
+    /// The given gains of the items of a chart without unary rules.
+    pub fn new(gains: Vec<f64>) -> Self {
+        Self { gains, ..Self::default() }
+    }
 }
 
 impl Objective for ExpectedGain {

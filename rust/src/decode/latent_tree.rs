@@ -6,10 +6,12 @@ use crate::numeric::simd_dispatch::simd_dispatch;
 use crate::numeric::tensor::Tensor;
 
 /// The log-probability of a derivation of `sentence`, summed over all latent states; minus infinity
-/// if the model gives it no positive probability.
+/// if the model gives it no positive probability. All states but the first are multiplied by
+/// `damping` ([`Latent::damping`]).
 pub fn latent_log_probability(
     grammar: &Grammar,
     latent: &Latent,
+    damping: f32,
     sentence: &[Token],
     words: &Words,
     derivation: &Derivation,
@@ -56,6 +58,7 @@ pub fn latent_log_probability(
             let Some(rule) = rule else { return f64::NEG_INFINITY };
             contract(latent.tensor(rule), latent.states(node.symbol), &left_vector, &right_vector)
         };
+        vector.iter_mut().skip(1).for_each(|value| *value *= f64::from(damping));
         let largest = vector.iter().fold(0.0, |largest: f64, value| largest.max(value.abs()));
         if largest == 0.0 {
             return f64::NEG_INFINITY;

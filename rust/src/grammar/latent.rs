@@ -1,7 +1,6 @@
 //! Parameters over latent states: what an L-PCFG has beyond its backbone PCFG.
 
 use std::borrow::Cow;
-use std::sync::OnceLock;
 
 use super::emissions::{Emissions, Token};
 use super::rules::{GrammarError, Rules, SymbolId, check_symbol};
@@ -65,8 +64,6 @@ pub struct Latent {
     tag_emissions: Vec<f32>,
     /// Whether the first state of each symbol is the backbone, and others deviate from it.
     deviates: bool,
-    /// Damped models, made when they are needed first.
-    damped: [OnceLock<Box<Self>>; DAMPING.len()],
 }
 
 impl Latent {
@@ -144,13 +141,14 @@ impl Latent {
             entry_ratios: arrays.entry_ratios,
             tag_emissions: arrays.tag_emissions,
             deviates: false,
-            damped: Default::default(),
         };
         latent.deviates = latent.deviates_from(rules);
         Ok(latent)
     }
 
-    /// A model between this one and its backbone PCFG, by its number below [`DAMPED`](Self::DAMPED).
+    /// The factor of all states but the first, wherever a vector over states is used, in a model
+    /// between this one and its backbone PCFG; models are numbered below [`DAMPED`](Self::DAMPED),
+    /// and the factor is one if no number is given.
     ///
     /// In a model of the spectral method, the first state of each symbol is the backbone, and the
     /// others are directions of deviation from it. They are estimated with noise, so a sentence may
@@ -158,26 +156,11 @@ impl Latent {
     /// is scaled towards the first state, values approach the probabilities of the backbone. There
     /// is no such model if the first states are not the backbone, as in models without negative
     /// parameters.
-    pub fn damped(&self, rules: &Rules, number: usize) -> Option<&Self> {
-        let damp = || {
-            // Not `..self.clone()`, which would copy the damped models as well.
-            let mut model = Self {
-                states: self.states.clone(),
-                state_offsets: self.state_offsets.clone(),
-                roots: self.roots.clone(),
-                tensors: self.tensors.clone(),
-                unary: self.unary.clone(),
-                emission_ratios: self.emission_ratios.clone(),
-                ratio_offsets: self.ratio_offsets.clone(),
-                entry_ratios: self.entry_ratios.clone(),
-                tag_emissions: self.tag_emissions.clone(),
-                deviates: self.deviates,
-                damped: Default::default(),
-            };
-            model.damp(rules, DAMPING[number]);
-            Box::new(model)
-        };
-        self.deviates.then(|| &**self.damped[number].get_or_init(damp))
+    pub fn damping(&self, number: Option<usize>) -> Option<f32> {
+        match number {
+            None => Some(1.0),
+            Some(number) => self.deviates.then(|| DAMPING[number]),
+        }
     }
 
     fn deviates_from(&self, rules: &Rules) -> bool {
@@ -198,22 +181,6 @@ impl Latent {
                 };
                 first.is_some_and(|&first| is_near(first, rule.probability))
             })
-    }
-
-    /// Multiply all states but the first by a factor, wherever a vector over states is used: at the
-    /// root and as the child of a rule.
-    fn damp(&mut self, rules: &Rules, factor: f32) {
-        for bounds in self.state_offsets.windows(2) {
-            self.roots[bounds[0]..bounds[1]].iter_mut().skip(1).for_each(|value| *value *= factor);
-        }
-        for (number, rule) in rules.binary().iter().enumerate() {
-            let right_states = self.states(rule.right);
-            let matrix = self.states(rule.left) * right_states;
-            for (place, value) in self.tensors.dense_mut(number).iter_mut().enumerate() {
-                let (left, right) = (place % matrix / right_states, place % right_states);
-                *value *= factor.powi(i32::from(left > 0) + i32::from(right > 0));
-            }
-        }
     }
 
     /// The number of states of a symbol.

@@ -145,6 +145,19 @@ impl Grammar {
         Ok(Self { latent, ..self })
     }
 
+    /// The same grammar without latent states.
+    pub fn without_latent(&self) -> Self {
+        Self {
+            rules: self.rules.clone(),
+            pairs: self.pairs.clone(),
+            unary: self.unary.clone(),
+            emissions: self.emissions.clone(),
+            output: self.output.clone(),
+            projection: self.projection.clone(),
+            latent: None,
+        }
+    }
+
     /// Check that another grammar can be in one ensemble with this one. Both must have latent
     /// states, the same rules, and the same numbers of symbols, words and tags.
     pub(crate) fn check_backbone(&self, other: &Self) -> Result<(), GrammarError> {
@@ -185,10 +198,11 @@ impl Grammar {
         self.latent.as_ref()
     }
 
-    /// Parameters over latent states, damped ([`Latent::damped`]) if a number is given.
-    pub fn latent_damped(&self, damping: Option<usize>) -> Option<&Latent> {
+    /// Parameters over latent states, and the factor ([`Latent::damping`]) of a damped model if a
+    /// number is given.
+    pub fn latent_damped(&self, number: Option<usize>) -> Option<(&Latent, f32)> {
         let latent = self.latent()?;
-        damping.map_or(Some(latent), |number| latent.damped(&self.rules, number))
+        latent.damping(number).map(|factor| (latent, factor))
     }
 
     /// The rules as given.

@@ -100,8 +100,8 @@ pub enum GrammarError {
         /// Their number.
         length: usize,
     },
-    /// A CRF is combined with a grammar that has latent states or unary rules.
-    #[error("a CRF needs a grammar without latent states and without unary rules")]
+    /// A CRF is combined with a grammar that has unary rules.
+    #[error("a CRF needs a grammar without unary rules")]
     CrfBackbone,
     /// A CRF weight is too large or not a number.
     #[error("CRF weight {index} is {value}; it must be between -{limit:e} and {limit:e}")]

@@ -78,12 +78,6 @@ impl Tensors {
         Ok(tensors)
     }
 
-    /// The values of the dense tensor of a rule, by its index in [`Rules::binary`].
-    pub fn dense_mut(&mut self, rule: usize) -> &mut [f32] {
-        debug_assert!(matches!(self.get(rule), Tensor::Dense(_)));
-        &mut self.values[self.starts[rule].values..self.starts[rule + 1].values]
-    }
-
     fn end(&self) -> Start {
         Start { values: self.values.len(), columns: self.columns.len(), runs: self.runs.len() }
     }

@@ -41,9 +41,10 @@ impl Parser {
         Ok(first)
     }
 
-    /// Whether all grammars have damped models.
+    /// Whether all grammars have damped models. Those of a CRF are tried with its prior.
     fn can_be_damped(&self) -> bool {
-        self.grammars.iter().all(|grammar| grammar.latent_damped(Some(0)).is_some())
+        self.crf.is_none()
+            && self.grammars.iter().all(|grammar| grammar.latent_damped(Some(0)).is_some())
     }
 
     /// The latent or CRF passes and the decoder, on the pruned chart.

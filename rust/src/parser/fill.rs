@@ -14,7 +14,7 @@ use crate::chart::coarse::CoarseGrammar;
 use crate::chart::edges::EdgeFinder;
 use crate::chart::pcfg::Bounds;
 use crate::chart::{Cells, Chart};
-use crate::crf::CrfPass;
+use crate::crf::{CrfPass, LatentPrior};
 use crate::grammar::{SymbolId, Token};
 use crate::span_filter::SpanFilter;
 
@@ -46,7 +46,7 @@ pub(super) struct MemoryBudget {
 
 /// The bytes that posteriors of later models, mixtures of models and decoders take for each item.
 pub(super) const DECODING_BYTES: usize = 256;
-/// The bytes that a product of rule posteriors takes for each edge. A growing vector may have twice
+/// The bytes that rule posteriors of latent models take for each edge. A growing vector may have twice
 /// the capacity that it needs.
 const EDGE_BYTES: usize = 2 * size_of::<f64>();
 
@@ -275,9 +275,12 @@ impl Parser {
         };
         let items: usize = (0..chart.len()).map(|item| DECODING_BYTES + vectors(item)).sum();
         let Some(mut spare) = bytes.checked_sub(items) else { return Ok(None) };
-        let edge_bytes = if has_crf {
+        let is_latent = models().next().is_some();
+        let edge_bytes = if has_crf && is_latent {
+            CrfPass::EDGE_BYTES + EDGE_BYTES + LatentPrior::EDGE_BYTES
+        } else if has_crf {
             CrfPass::EDGE_BYTES
-        } else if decoder == Decoder::MaxRule && models().next().is_some() {
+        } else if decoder == Decoder::MaxRule && is_latent {
             EDGE_BYTES
         } else {
             return Ok(Some(spare));

@@ -18,9 +18,11 @@ use crate::span_filter::SpanFilter;
 
 /// A sentence with its gold tree.
 #[derive(Debug, Clone)]
-pub struct GoldTree {
+pub struct GoldTree<'a> {
     /// The words by their ids in the lexicon.
     pub tokens: Vec<Token>,
+    /// The factors of the tags of unknown words, as those of a sentence to parse; may be empty.
+    pub tag_factors: Vec<&'a [f32]>,
     /// The attributes of the words that features read.
     pub sentence: Vec<TokenAttributes>,
     /// The nodes of the tree.
@@ -58,15 +60,17 @@ pub struct CrfExamples {
     pub too_large: usize,
 }
 
-/// The gold-constrained charts of trees as training examples of a CRF, computed on the threads of
-/// the current rayon pool. The grammar must fit the model, and the span filter, if there is one, the
+/// The charts of trees as training examples of a CRF, computed on the threads of the current rayon
+/// pool: gold-constrained ones, or those of a grammar with latent states, which must not have been
+/// trained on these trees. Examples keep `rules`: the grammar, without latent states. The grammar must fit the model, and the span filter, if there is one, the
 /// grammar. Trees that the grammar cannot derive, or whose charts do not fit into memory, are left
 /// out.
 pub fn crf_examples(
     model: &CrfModel,
     grammar: &Arc<Grammar>,
+    rules: &Arc<Grammar>,
     filter: Option<Arc<SpanFilter>>,
-    trees: Vec<GoldTree>,
+    trees: Vec<GoldTree<'_>>,
     options: Options,
     cancel: &Cancel,
 ) -> Result<CrfExamples, TrainingError> {
@@ -75,11 +79,16 @@ pub fn crf_examples(
     let parser = filter.into_iter().try_fold(parser, Parser::with_span_filter)?;
     let outcomes: Result<Vec<Result<Example, LeftOut>>, Cancelled> = trees
         .into_par_iter()
-        .map_init(Workspace::default, |workspace, tree: GoldTree| {
-            let GoldTree { tokens, sentence, nodes, weight } = tree;
-            let chart = parser.gold_constrained(&tokens, &nodes, options, workspace, cancel)?;
-            let example = |chart| Example::new(model, Arc::clone(grammar), &sentence, chart);
-            Ok(chart.map(|chart| example(chart).weighted(weight)))
+        .map_init(Workspace::default, |workspace, tree: GoldTree<'_>| {
+            let GoldTree { tokens, sentence, nodes, weight, .. } = &tree;
+            let example = |chart| Example::new(model, Arc::clone(rules), sentence, chart);
+            let found = if grammar.latent().is_some() {
+                let found = parser.latent_example(&tree, options, workspace, cancel)?;
+                found.map(|(chart, prior)| example(chart).with_prior(prior))
+            } else {
+                parser.gold_constrained(tokens, nodes, options, workspace, cancel)?.map(example)
+            };
+            Ok(found.map(|example| example.weighted(*weight)))
         })
         .collect();
     let mut found = CrfExamples::default();

@@ -6,6 +6,7 @@ use super::{Combine, Decoder, Options, Parser, Sentence, Status, Workspace};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::latent::LatentOutcome;
 use crate::chart::mixture::log_mean;
+use crate::crf::Prior;
 use crate::decode::{Derivation, Words, latent_log_probability};
 use crate::grammar::SymbolId;
 
@@ -23,22 +24,30 @@ impl Parser {
     ) -> Result<Status, Cancelled> {
         workspace.mixture.clear();
         if let Some(model) = &self.crf {
-            let Workspace { words, chart, crf: pass, .. } = workspace;
-            pass.run(self.grammar(), model, sentence.attributes, words, chart, cancel)?;
+            let with_latent = self.latent_prior(sentence.tokens, status, workspace, cancel)?;
+            let Workspace { words, chart, crf: pass, prior, .. } = workspace;
+            let prior = match with_latent {
+                Some(_) => Prior::Latent(prior),
+                None => Prior::Pcfg(words),
+            };
+            pass.run(self.grammar(), model, sentence.attributes, chart, prior, cancel)?;
             // A CRF models trees given the sentence, so the sentence has probability one.
             chart.set_posteriors(0.0, |item| pass.posterior(item));
-            return Ok(status);
+            return Ok(with_latent.unwrap_or(status));
         }
         if self.grammar().latent().is_none() {
             return Ok(status);
         }
         let mut best = LatentOutcome::NoProbability;
         for (number, grammar) in self.grammars.iter().enumerate() {
-            let Some(latent) = grammar.latent_damped(workspace.damping) else { continue };
+            let Some((latent, damping)) = grammar.latent_damped(workspace.damping) else {
+                continue;
+            };
             let Workspace { words, member_words, chart, latent: pass, mixture, rules, .. } =
                 workspace;
             let words = self.member_words((number, smoothed), sentence, words, member_words);
-            let outcome = pass.run(grammar, latent, sentence.tokens, words, chart, cancel)?;
+            let outcome =
+                pass.run(grammar, latent, damping, sentence.tokens, words, chart, cancel)?;
             if outcome == LatentOutcome::NoProbability || outcome < best {
                 continue;
             }
@@ -138,10 +147,12 @@ impl Parser {
         let mut weights = vec![Vec::new(); trees.len()];
         for &member in mixture.members() {
             let grammar = &self.grammars[member];
-            let Some(latent) = grammar.latent_damped(*damping) else { continue };
+            let Some((latent, factor)) = grammar.latent_damped(*damping) else { continue };
             let words = self.member_words((member, smoothed), sentence, words, member_words);
             for (tree, weights) in trees.iter().zip(&mut weights) {
-                weights.push(latent_log_probability(grammar, latent, sentence.tokens, words, tree));
+                let weight =
+                    latent_log_probability(grammar, latent, factor, sentence.tokens, words, tree);
+                weights.push(weight);
             }
         }
         for (tree, weights) in trees.iter_mut().zip(&weights) {

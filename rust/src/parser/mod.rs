@@ -5,7 +5,9 @@
 //! `members` has the latent or CRF passes. `parts` parses long sentences in parts, and `unfinished` gives a tree when the
 //! time of a sentence is up. `chart_cache` keeps pruned charts for other grammars with the same
 //! backbone, and `times` measures the phases. Several grammars may parse as an ensemble, over one chart that the first of them
-//! prunes. `gold_constrained` fills the charts from which a CRF is trained.
+//! prunes. `gold_constrained` and
+//! `latent_examples` fill the charts from which a CRF is trained; `latent_prior` is for CRFs over latent
+//! states.
 
 mod analysis;
 mod candidates;
@@ -14,6 +16,8 @@ mod damping;
 mod fill;
 mod fragments;
 mod gold_constrained;
+mod latent_examples;
+mod latent_prior;
 mod levels;
 mod members;
 mod options;
@@ -50,7 +54,7 @@ use crate::chart::mixture::Mixture;
 use crate::chart::pcfg::PcfgPass;
 use crate::chart::rule_posteriors::RulePosteriors;
 use crate::chart::span_set::SpanSet;
-use crate::crf::{CrfModel, CrfPass, CrfRules, CrfTrees, TokenAttributes};
+use crate::crf::{CrfModel, CrfPass, CrfRules, CrfTrees, LatentPrior, TokenAttributes};
 use crate::decode::{Best, Derivation, ExpectedGain, PackedForest, PcfgRules, Viterbi};
 use crate::grammar::{Grammar, GrammarError, SymbolId, Token};
 use crate::span_filter::{FilterWorkspace, SpanFilter};
@@ -143,6 +147,7 @@ pub struct Workspace {
     /// The number of the damped models of the last latent pass, if it was one of these.
     damping: Option<usize>,
     crf: CrfPass,
+    prior: LatentPrior,
     mixture: Mixture,
     marginals: LabelMarginals,
     gain: ExpectedGain,
@@ -168,8 +173,8 @@ impl Parser {
         Ok(self)
     }
 
-    /// Score the trees of the grammar, which must have neither latent states nor unary rules, by a
-    /// CRF.
+    /// Score the trees of the grammar, which must have no unary rules, by a CRF. Latent states of the
+    /// grammar are its prior.
     pub fn with_crf(mut self, model: Arc<CrfModel>) -> Result<Self, GrammarError> {
         model.check_grammar(self.grammar())?;
         self.crf = Some(model);

@@ -18,7 +18,7 @@ use super::span_columns::SpanColumns;
 use super::span_filter::PySpanFilter;
 use super::threads::Threads;
 use crate::crf::{CrfModel, TokenAttributes};
-use crate::grammar::Token;
+use crate::grammar::{Grammar, Token};
 use crate::parser::{Analysis, ChartCache, Combine, Decoder, Options, Parser, Sentence, Times};
 
 /// The tag id of a word without a given tag.
@@ -165,7 +165,7 @@ impl PyParser {
             }
             check_shape("breaks", &[breaks.len()], &[tokens.len()])?;
             let factors = match tag_factors {
-                Some(columns) => self.tag_factors(columns, tokens.len())?,
+                Some(columns) => tag_factors_of(columns, self.parser.grammar(), tokens.len())?,
                 None => Vec::new(),
             };
             let mut sentences = sentences(&tokens, &factors, &attributes, breaks, offsets)?;
@@ -226,27 +226,6 @@ impl PyParser {
         }
     }
 
-    /// The factors of the tags of each token: the row of the table that it names, or none.
-    fn tag_factors<'a>(
-        &self,
-        (rows, table, tags): (&[u32], &'a [f32], usize),
-        tokens: usize,
-    ) -> Result<Vec<&'a [f32]>, ArgumentError> {
-        let expected = self.parser.grammar().emissions().number_of_tags();
-        check_shape("tag_factors", &[rows.len(), tags], &[tokens, expected])?;
-        if table.iter().any(|factor| !(0.0..f32::INFINITY).contains(factor)) {
-            let message = "a factor is negative or not a finite number";
-            return Err(ArgumentError::new("tag_factors", message));
-        }
-        let given = rows.iter().filter(|&&row| row != NO_FACTORS);
-        check_ids("tag_factors", given, table.len() / tags.max(1))?;
-        let factors = |&row: &u32| match row {
-            NO_FACTORS => &[][..],
-            row => &table[row as usize * tags..][..tags],
-        };
-        Ok(rows.iter().map(factors).collect())
-    }
-
     fn tokens(
         &self,
         words: Option<&[u32]>,
@@ -276,6 +255,27 @@ impl PyParser {
     }
 }
 
+/// The factors of the tags of each token: the row of the table that it names, or none.
+pub(super) fn tag_factors_of<'a>(
+    (rows, table, tags): (&[u32], &'a [f32], usize),
+    grammar: &Grammar,
+    tokens: usize,
+) -> Result<Vec<&'a [f32]>, ArgumentError> {
+    let expected = grammar.emissions().number_of_tags();
+    check_shape("tag_factors", &[rows.len(), tags], &[tokens, expected])?;
+    if table.iter().any(|factor| !(0.0..f32::INFINITY).contains(factor)) {
+        let message = "a factor is negative or not a finite number";
+        return Err(ArgumentError::new("tag_factors", message));
+    }
+    let given = rows.iter().filter(|&&row| row != NO_FACTORS);
+    check_ids("tag_factors", given, table.len() / tags.max(1))?;
+    let factors = |&row: &u32| match row {
+        NO_FACTORS => &[][..],
+        row => &table[row as usize * tags..][..tags],
+    };
+    Ok(rows.iter().map(factors).collect())
+}
+
 /// Add heads and relations to words; a word with an empty relation stays as it is.
 fn add_dependencies(
     attributes: &mut [TokenAttributes],
@@ -293,7 +293,7 @@ fn add_dependencies(
 }
 
 /// A part of a column, which may be empty as a whole.
-fn part<'a, T>(column: &'a [T], range: &Range<usize>) -> &'a [T] {
+pub(super) fn part<'a, T>(column: &'a [T], range: &Range<usize>) -> &'a [T] {
     if column.is_empty() { column } else { &column[range.clone()] }
 }
 

@@ -200,7 +200,15 @@ impl LatentCase {
         let pcfg_chart = chart.clone();
         let mut pass = LatentPass::default();
         let outcome = pass
-            .run(&grammar, grammar.latent().unwrap(), &self.tokens(), &words, &mut chart, &cancel)
+            .run(
+                &grammar,
+                grammar.latent().unwrap(),
+                self.damping as f32,
+                &self.tokens(),
+                &words,
+                &mut chart,
+                &cancel,
+            )
             .unwrap();
         Ok(Passed { grammar, pcfg_chart, chart, pass, outcome })
     }

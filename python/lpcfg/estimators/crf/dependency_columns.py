@@ -12,7 +12,7 @@ from lpcfg.errors import InputError
 from lpcfg.formats.dependencies import Dependencies
 from lpcfg.treebank.treebank import Treebank
 
-__all__ = ["DependencyColumns", "dependency_columns"]
+__all__ = ["DependencyColumns", "check_dependencies", "dependency_columns"]
 
 #: The id of a tag that is not given.
 _NO_TAG = 2**32 - 1
@@ -34,8 +34,6 @@ def dependency_columns(
     treebank: Treebank, dependencies: Dependencies, tag_ids: Mapping[str, int]
 ) -> DependencyColumns:
     r"""The dependencies of all words of a treebank, one sentence after the other.
-
-    It is an error if no sentence has dependencies.
 
     >>> from lpcfg import Tree
     >>> from lpcfg.formats.dependencies import DependencyTree
@@ -62,14 +60,24 @@ def dependency_columns(
         tags += [_NO_TAG if tag is None else tag_ids.get(tag, _NO_TAG) for tag in found.tags]
         heads += found.heads
         relations += [names.setdefault(relation, len(names)) for relation in found.relations]
-    if len(names) == 1:
-        raise InputError(
-            "none of the sentences of the treebank is among these; their words must be the same",
-            argument="dependencies",
-        )
     return {
         "tags": np.array(tags, dtype=np.uint32),
         "heads": np.array(heads, dtype=np.int32),
         "relations": np.array(relations, dtype=np.uint32),
         "relation_names": list(names),
     }
+
+
+def check_dependencies(treebank: Treebank, dependencies: Dependencies) -> None:
+    """Raise an InputError if no sentence of a treebank has dependencies.
+
+    >>> from lpcfg import Tree
+    >>> check_dependencies(Treebank.from_trees([Tree("UH", "oh")]), Dependencies([]))
+    Traceback (most recent call last):
+    lpcfg.errors.InputError: dependencies: none of the sentences of the treebank is among these; ...
+    """
+    if not any(dependencies.find(words) for words, _ in treebank.sentences()):
+        raise InputError(
+            "none of the sentences of the treebank is among these; their words must be the same",
+            argument="dependencies",
+        )

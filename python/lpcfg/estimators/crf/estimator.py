@@ -20,9 +20,9 @@ from lpcfg.estimators.common_parameters import (
     PROGRESS,
     RANDOM_STATE,
 )
-from lpcfg.estimators.crf.dependency_columns import DependencyColumns, dependency_columns
+from lpcfg.estimators.crf._training_charts import TrainingCharts, cross_fitting_folds
+from lpcfg.estimators.crf.dependency_columns import check_dependencies
 from lpcfg.estimators.pcfg import PCFGEstimator
-from lpcfg.estimators.span_filter import training_emissions
 from lpcfg.formats.dependencies import Dependencies, loaded_dependencies
 from lpcfg.grammar.crf_weights import CRFWeights, Loss
 from lpcfg.grammar.grammar import Grammar
@@ -37,15 +37,17 @@ from lpcfg.treebank.treebank import Treebank
 
 __all__ = ["CRFEstimator", "TrainingWarning"]
 
-#: The factor on the fraction of correct spans that the span filter may close in training. It was
-#: trained on the same trees and is too sure of them: with 1, charts would lack wrong trees that the
-#: filter lets pass in new sentences, and F1 on GUM is half a point lower.
-_CLOSED_IN_TRAINING = 0.1
+#: The names of the estimators without latent states.
+_WITHOUT_STATES = ("pcfg", "crf", "neural")
 
 
 def _dependencies_record(dependencies: Dependencies | str | PathLike[str] | None) -> object:
     found = loaded_dependencies(dependencies)
     return None if found is None else {"sentences": len(found), "sha256": found.digest}
+
+
+def _latent_record(latent: Estimator | None) -> object:
+    return None if latent is None else {"estimator": latent.name, **latent.provenance_params()}
 
 
 class TrainingWarning(UserWarning):
@@ -58,10 +60,13 @@ class TrainingWarning(UserWarning):
 
 @dataclass(repr=False, kw_only=True)
 class CRFEstimator(Estimator):
-    """A conditional random field over the trees in a chart that a PCFG has pruned.
+    """A conditional random field over the trees in a chart that a grammar has pruned.
 
-    Features are words, their most probable tags under the PCFG, affixes and shapes at the borders
-    of a span, around it and at its split point, and its length; they are conjoined with the label.
+    Features are words, their most probable tags under the grammar, affixes and shapes at the
+    borders of a span, around it and at its split point, and its length; they are conjoined with the
+    label. The grammar is a PCFG or, with ``latent``, an L-PCFG. The posteriors of an L-PCFG on its
+    own training trees are too sure, so it is cross-fitted: the chart of each training sentence is
+    that of an L-PCFG that was trained on other trees.
 
     After ``fit``, ``log_likelihoods_`` has the mean log-probability of a tree in each epoch, before
     the gradient step with that tree, and ``too_large_`` the number of trees that were left out
@@ -76,15 +81,15 @@ class CRFEstimator(Estimator):
     """
 
     name = "crf"
-    description = "a conditional random field: weights of features of words, no latent states"
-    progress_unit = "epochs"
+    description = "a conditional random field: weights of features of words, on top of a grammar"
+    progress_unit = "passes"
 
     loss: Loss = field(
         default="crf",
         metadata=parameter(
             Options(*get_args(Loss)),
-            "crf maximises the conditional likelihood of trees, with the probabilities of the PCFG "
-            "as a prior; independent maximises the likelihood of the label of each span "
+            "crf maximises the conditional likelihood of trees, with the probabilities of the "
+            "grammar as a prior; independent maximises the likelihood of the label of each span "
             "separately, as the classifier of del Canto (2021) does",
         ),
     )
@@ -93,8 +98,34 @@ class CRFEstimator(Estimator):
         metadata=parameter(
             Interval(float, 0),
             "the exponent of the PCFG's probability of a tree in the score of the tree; with the "
-            "loss independent it is 0",
+            "loss independent it is 0, with latent states there is latent_weight instead",
             search=Interval(float, 0.5, 1.5),
+        ),
+    )
+    latent: Estimator | None = field(
+        default=None,
+        metadata=parameter(
+            Instance(Estimator, None),
+            "an estimator of latent states, such as spectral: the grammar has its latent states, "
+            "and the prior of a tree is its posterior under them; without it, the prior is a PCFG",
+            metavar="ESTIMATOR",
+            provenance=_latent_record,
+            nested=True,
+        ),
+    )
+    latent_weight: float = field(
+        default=0.5,
+        metadata=parameter(
+            Interval(float, 0),
+            "with latent states: the exponent of the posterior of a tree in the score of the tree",
+        ),
+    )
+    latent_folds: int = field(
+        default=5,
+        metadata=parameter(
+            Interval(int, 2),
+            "with latent states: the number of parts of the treebank; the chart of a training "
+            "sentence is that of a grammar trained on the other parts",
         ),
     )
     epochs: int = field(
@@ -168,7 +199,7 @@ class CRFEstimator(Estimator):
         metadata=parameter(
             AnyOf(Interval(float, 0, 1, "left"), Instance(Pruning, None)),
             "posterior thresholds below which the PCFG prunes the charts of training sentences, "
-            "as in a Parser; the nodes of gold trees are never pruned",
+            "as in a Parser; without latent states, the nodes of gold trees are never pruned",
             option=False,
         ),
     )
@@ -189,6 +220,20 @@ class CRFEstimator(Estimator):
     log_likelihoods_: list[float] = field(init=False, repr=False, compare=False)
     too_large_: int = field(init=False, repr=False, compare=False)
 
+    def validate(self) -> None:
+        """Raise an InputError if a parameter has a value that it may not have.
+
+        >>> from lpcfg import SpectralEstimator
+        >>> CRFEstimator(latent=SpectralEstimator(), loss="independent").validate()
+        Traceback (most recent call last):
+        lpcfg.errors.InputError: CRFEstimator: latent must be None with the loss independent
+        """
+        super().validate()
+        if self.latent is not None and self.loss == "independent":
+            raise self.invalid("latent", "must be None with the loss independent")
+        if self.latent is not None and self.latent.name in _WITHOUT_STATES:
+            raise self.invalid("latent", f"must estimate latent states, not {self.latent!r}")
+
     def parser(self) -> BaseParser:
         """A parser with the fitted grammar, which knows ``dependencies``.
 
@@ -208,46 +253,29 @@ class CRFEstimator(Estimator):
         >>> CRFEstimator(bits=8).estimate(Treebank.from_trees([Tree("NN", "rain")])).tags
         ('NN',)
         """
-        prune = checked_pruning(self.prune)
-        backbone = PCFGEstimator(lexicon=self.lexicon).estimate(treebank)
+        latent = self.latent
+        estimator = latent or PCFGEstimator(lexicon=self.lexicon)
+        # A copy, because an estimator that the caller gave stays as it is.
+        backbone = estimator.with_params().estimate(treebank)
         refuse_unary_rules(backbone.unary_rules, "features of spans")
-        leaves = np.flatnonzero(treebank.word >= 0)
-        weights_of_leaves = treebank.node_weights(leaves)
-        uses = np.rint(
-            sum_weights(treebank.word[leaves], weights_of_leaves, len(treebank.words))
-        ).astype(np.int64)
-        vocabulary = _core.crf_vocabulary(list(treebank.words), uses.astype(np.uint32))
-        weights = np.zeros(1 << self.bits, dtype=np.float32)
-        prior_weight = self.prior_weight if self.loss == "crf" else 0.0
-        start = CRFWeights(self.loss, prior_weight, vocabulary, weights)
-        clusters = loaded_clusters(self.word_clusters)
-        if clusters is not None:
-            keys = _core.crf_cluster_keys(list(clusters.words_))
-            start = replace(start, cluster_words=keys, clusters=clusters.clusters_)
+        if latent is not None and (backbone.latent is None or backbone.is_conditional):
+            raise self.invalid("latent", f"must estimate latent states, not {latent!r}")
+        start = self._initial_weights(treebank)
         known = loaded_dependencies(self.dependencies)
-        columns: DependencyColumns = {}
         if known is not None:
-            columns = dependency_columns(treebank, known, backbone.tag_ids)
+            check_dependencies(treebank, known)
             start = replace(start, dependencies=True)
         trainer = _core.CRFTrainer(start.core(treebank.symbols), thread_count(self.n_jobs))
-        self.too_large_ = trainer.add(
-            backbone.core,
-            spellings=list(treebank.words),
-            word_column=treebank.word[leaves].astype(np.uint32),
-            emissions=training_emissions(treebank, backbone.lexicon),
-            word_offsets=np.searchsorted(leaves, treebank.tree_offsets),
-            symbols=treebank.symbol,
-            starts=treebank.start,
-            ends=treebank.end,
-            tree_offsets=treebank.tree_offsets,
-            tree_weights=treebank.weights,
-            coarse_threshold=prune.coarse,
-            threshold=prune.fine,
-            span_recall=1 - (1 - prune.spans) * _CLOSED_IN_TRAINING,
-            memory=self.memory,
-            span_filter=None if backbone.span_filter is None else backbone.span_filter.core,
-            **columns,
-        )
+        charts = TrainingCharts(trainer, checked_pruning(self.prune), self.memory)
+        folds = [] if latent is None else cross_fitting_folds(len(treebank), self.latent_folds)
+        passes = iter(self.progress(range(len(folds) + self.epochs)))
+        self.too_large_ = 0
+        if latent is None:
+            self.too_large_ = charts.add_gold_constrained(treebank, backbone, known)
+        else:
+            for (others, held_out), _ in zip(folds, passes, strict=False):
+                grammar = latent.with_params().estimate(treebank.subset(others))
+                self.too_large_ += charts.add_held_out(treebank.subset(held_out), grammar, known)
         if self.too_large_:
             warnings.warn(
                 f"{self.too_large_} of {len(treebank.tree_offsets) - 1} trees are not used for "
@@ -257,7 +285,7 @@ class CRFEstimator(Estimator):
             )
         generator = np.random.default_rng(self.random_state)
         self.log_likelihoods_ = []
-        for _ in self.progress(range(self.epochs)):
+        for _ in passes:
             total = trainer.run(
                 generator.permutation(len(trainer)),
                 learning_rate=self.learning_rate,
@@ -275,3 +303,22 @@ class CRFEstimator(Estimator):
                 "too_large": self.too_large_,
             },
         )
+
+    def _initial_weights(self, treebank: Treebank) -> CRFWeights:
+        """Weights of zero, with the frequent words of a treebank and word clusters."""
+        leaves = np.flatnonzero(treebank.word >= 0)
+        weights_of_leaves = treebank.node_weights(leaves)
+        uses = np.rint(
+            sum_weights(treebank.word[leaves], weights_of_leaves, len(treebank.words))
+        ).astype(np.int64)
+        vocabulary = _core.crf_vocabulary(list(treebank.words), uses.astype(np.uint32))
+        weights = np.zeros(1 << self.bits, dtype=np.float32)
+        prior_weight = self.prior_weight if self.latent is None else self.latent_weight
+        if self.loss == "independent":
+            prior_weight = 0.0
+        start = CRFWeights(self.loss, prior_weight, vocabulary, weights)
+        clusters = loaded_clusters(self.word_clusters)
+        if clusters is None:
+            return start
+        keys = _core.crf_cluster_keys(list(clusters.words_))
+        return replace(start, cluster_words=keys, clusters=clusters.clusters_)

@@ -135,11 +135,18 @@ impl LatentPass {
         self.close_inside(grammar, latent, chart, cell);
     }
 
-    /// Scale the inside vectors of a cell so that the largest value is near one.
+    /// Damp the inside vectors of a cell, if at all, and scale them so that the largest value is near
+    /// one.
     fn normalise(&mut self, chart: &Chart, cell: usize, reference: i32) {
         let items = chart.items(cell);
         if items.is_empty() {
             return;
+        }
+        if self.damping != 1.0 {
+            for item in items.clone() {
+                let own = &mut self.inside[self.offsets[item]..self.offsets[item + 1]];
+                own.iter_mut().skip(1).for_each(|value| *value *= self.damping);
+            }
         }
         let vectors = &mut self.inside[self.offsets[items.start]..self.offsets[items.end]];
         let largest = vectors.iter().fold(0.0f32, |largest, value| largest.max(value.abs()));

@@ -44,6 +44,9 @@ pub struct LatentPass {
     /// the outside vectors of the current cell before they are closed over chains.
     without_chain: Vec<f32>,
     above: Vec<f32>,
+    /// The factor of all states but the first ([`Latent::damping`]), and an outside vector times it.
+    damping: f32,
+    damped: Vec<f32>,
     /// The value Z of the sentence, relative to the scale of its cell.
     total: f64,
     exponents: Vec<i32>,
@@ -53,31 +56,37 @@ pub struct LatentPass {
 }
 
 impl LatentPass {
-    /// Replace the posteriors of a chart by those of the latent model, |inside . outside| / |Z|.
+    /// Replace the posteriors of a chart by those of the latent model, |inside . outside| / |Z|. All
+    /// states but the first are multiplied by `damping` ([`Latent::damping`]).
+    #[expect(clippy::too_many_arguments, reason = "a model, a sentence and a chart")]
     pub fn run(
         &mut self,
         grammar: &Grammar,
         latent: &Latent,
+        damping: f32,
         sentence: &[Token],
         words: &[Vec<(SymbolId, f64)>],
         chart: &mut Chart,
         cancel: &Cancel,
     ) -> Result<LatentOutcome, Cancelled> {
-        self.run_inside(grammar, latent, sentence, words, chart, cancel)?;
+        self.run_inside(grammar, latent, damping, sentence, words, chart, cancel)?;
         self.run_outside(grammar, latent, chart, cancel)
     }
 
     /// Compute the inside vectors of all items of a chart.
+    #[expect(clippy::too_many_arguments, reason = "a model, a sentence and a chart")]
     pub fn run_inside(
         &mut self,
         grammar: &Grammar,
         latent: &Latent,
+        damping: f32,
         sentence: &[Token],
         words: &[Vec<(SymbolId, f64)>],
         chart: &Chart,
         cancel: &Cancel,
     ) -> Result<(), Cancelled> {
         self.reset(grammar, latent, chart);
+        self.damping = damping;
         for (position, (&token, emissions)) in sentence.iter().zip(words).enumerate() {
             self.fill_word(grammar, latent, chart, position, token, emissions);
         }
@@ -129,6 +138,13 @@ impl LatentPass {
         &self.outside[self.offsets[item]..self.offsets[item + 1]]
     }
 
+    /// The outside vector of an item where the tensor of a rule that rewrites the item is applied to
+    /// it; `damped` is memory for it.
+    #[inline(always)]
+    pub(super) fn rule_outside<'a>(&'a self, item: usize, damped: &'a mut Vec<f32>) -> &'a [f32] {
+        damp(self.outside(item), self.damping, damped)
+    }
+
     /// The power of two by which the inside vectors of a cell are scaled.
     #[inline(always)]
     pub(super) fn exponent(&self, cell: usize) -> i32 {
@@ -164,4 +180,16 @@ impl LatentPass {
             self.item_of_symbol[chart.symbol(item).index()] = 0;
         }
     }
+}
+
+/// A vector with all values but the first times a factor; `damped` is memory for it.
+#[inline(always)]
+fn damp<'a>(vector: &'a [f32], factor: f32, damped: &'a mut Vec<f32>) -> &'a [f32] {
+    if factor == 1.0 {
+        return vector;
+    }
+    damped.clear();
+    damped.extend_from_slice(vector);
+    damped.iter_mut().skip(1).for_each(|value| *value *= factor);
+    damped
 }

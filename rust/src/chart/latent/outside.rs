@@ -1,6 +1,6 @@
 //! The outside half of the latent pass.
 
-use super::LatentPass;
+use super::{LatentPass, damp};
 use crate::cancel::{Cancel, Cancelled};
 use crate::chart::{Chart, refill};
 use crate::grammar::{Grammar, Latent, SymbolId};
@@ -136,6 +136,7 @@ impl LatentPass {
         };
         let (offset, new) = self.matrices.offset(pair, left, right, length, has_parent)?;
         if new {
+            let mut damped = std::mem::take(&mut self.damped);
             let matrix = &mut self.matrices.values[offset..offset + length];
             for rule in grammar.pairs().rule_numbers(pair) {
                 let parent = grammar.rules().binary()[rule].parent;
@@ -145,8 +146,10 @@ impl LatentPass {
                 }
                 let item = slot as usize - 1;
                 let outside = &self.outside[self.offsets[item]..self.offsets[item + 1]];
+                let outside = damp(outside, self.damping, &mut damped);
                 expand(latent.tensor(rule), outside, matrix);
             }
+            self.damped = damped;
         }
         Some(offset)
     }

@@ -11,6 +11,7 @@ use super::arrays::{Runs, check_shape, elements, offsets_in};
 use super::enter::{enter, lock};
 use super::errors::{ArgumentError, Failure, IntoPyErr};
 use super::grammar::PyGrammar;
+use super::parser::tag_factors_of;
 use super::span_filter::PySpanFilter;
 use super::threads::Threads;
 use crate::crf::{
@@ -151,11 +152,13 @@ impl PyCrfTrainer {
     ///
     /// Optionally, `tags` has the id of its given tag, `heads` how far to the right its head is, and
     /// `relations` its relation to the head as a number among `relation_names`; an empty name is for
-    /// the words of sentences without dependencies.
+    /// the words of sentences without dependencies. `tag_factors` is as for parsing.
+    ///
+    /// A grammar with latent states must not have been trained on these trees.
     #[pyo3(signature = (
         grammar, *, spellings, word_column, emissions, word_offsets, symbols, starts, ends,
         tree_offsets, tree_weights, coarse_threshold, threshold, span_recall, memory,
-        span_filter=None, tags=None, heads=None, relations=None, relation_names=None
+        span_filter=None, tag_factors=None, tags=None, heads=None, relations=None, relation_names=None
     ))]
     #[expect(clippy::too_many_arguments, reason = "one array each, all by name")]
     fn add(
@@ -176,6 +179,7 @@ impl PyCrfTrainer {
         span_recall: f64,
         memory: usize,
         span_filter: Option<&PySpanFilter>,
+        tag_factors: Option<(PyReadonlyArray1<'_, u32>, PyReadonlyArray2<'_, f32>)>,
         tags: Option<PyReadonlyArray1<'_, u32>>,
         heads: Option<PyReadonlyArray1<'_, i32>>,
         relations: Option<PyReadonlyArray1<'_, u32>>,
@@ -189,7 +193,17 @@ impl PyCrfTrainer {
             }),
             _ => None,
         };
+        let tag_factors = match &tag_factors {
+            Some((rows, table)) => {
+                let columns = table.as_array().ncols();
+                let columns =
+                    (elements("tag_factors", rows)?, elements("tag_factors", table)?, columns);
+                tag_factors_of(columns, &grammar.0, word_column.as_slice()?.len())?
+            }
+            None => Vec::new(),
+        };
         let trees = TreesIn {
+            tag_factors,
             tags: tags.as_ref().map(|array| elements("tags", array)).transpose()?,
             dependencies,
             words: elements("word_column", &word_column)?,
@@ -228,12 +242,17 @@ impl PyCrfTrainer {
             let bounds = trees.check(grammar, attributes.len())?;
             let model = trainer.model();
             let (mut examples, mut too_large) = (Vec::new(), 0);
+            // Tensors are large, and training does not need them.
+            let rules = match grammar.latent() {
+                Some(_) => Arc::new(grammar.without_latent()),
+                None => Arc::clone(grammar),
+            };
             // A tree with the attributes of its words takes as much memory as its example.
             for batch in bounds.chunks(TREES_AT_ONCE) {
-                let batch: Vec<GoldTree> =
+                let batch: Vec<GoldTree<'_>> =
                     batch.iter().map(|bounds| trees.gold_tree(bounds, &attributes)).collect();
                 let added = self.threads.install(|| {
-                    crf_examples(model, grammar, filter.clone(), batch, options, cancel)
+                    crf_examples(model, grammar, &rules, filter.clone(), batch, options, cancel)
                 })?;
                 examples.extend(added.examples);
                 too_large += added.too_large;

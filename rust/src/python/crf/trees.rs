@@ -8,7 +8,7 @@ use crate::grammar::{Grammar, SymbolId, Token};
 use crate::parser::GoldTree;
 use crate::python::arrays::{Runs, check_ids, check_shape, offsets_in};
 use crate::python::errors::ArgumentError;
-use crate::python::parser::NO_TAG;
+use crate::python::parser::{NO_TAG, part};
 
 /// The columns of tokens and of nodes.
 pub(super) struct TreesIn<'a> {
@@ -21,6 +21,8 @@ pub(super) struct TreesIn<'a> {
     pub(super) tree_offsets: &'a [i64],
     /// The weight of each tree; 1 if there are none.
     pub(super) weights: Option<&'a [f64]>,
+    /// The factors of the tags of each token, if there are any.
+    pub(super) tag_factors: Vec<&'a [f32]>,
     /// The given tags of tokens, if there are any.
     pub(super) tags: Option<&'a [u32]>,
     pub(super) dependencies: Option<Dependencies<'a>>,
@@ -50,7 +52,7 @@ pub(super) struct TreeBounds {
     weight: f32,
 }
 
-impl TreesIn<'_> {
+impl<'a> TreesIn<'a> {
     /// Check the columns, and find the places of the trees in them.
     pub(super) fn check(
         &self,
@@ -132,7 +134,7 @@ impl TreesIn<'_> {
         &self,
         bounds: &TreeBounds,
         attributes: &[TokenAttributes],
-    ) -> GoldTree {
+    ) -> GoldTree<'a> {
         let words = bounds.words.clone();
         let attributes = |token: usize| {
             let own = attributes[self.words[token] as usize];
@@ -140,6 +142,7 @@ impl TreesIn<'_> {
         };
         GoldTree {
             tokens: words.clone().map(|token| self.token(token)).collect(),
+            tag_factors: part(&self.tag_factors, &words).to_vec(),
             sentence: words.map(attributes).collect(),
             nodes: bounds
                 .nodes
