@@ -13,9 +13,9 @@ use lpcfg_core::chart::mask::Mask;
 use lpcfg_core::chart::pcfg::{Bounds, PcfgPass};
 use lpcfg_core::decode::{Best, ExpectedGain, KBest, Objective, PackedForest, PcfgRules, Viterbi};
 use lpcfg_core::grammar::{Grammar, SymbolId, Token};
-use lpcfg_core::parser::{Combine, Decoder, Options, Parser, Status, Workspace};
+use lpcfg_core::parser::{Decoder, Parser, Status, Workspace};
 use proptest::prelude::*;
-use support::{Case, anchored_rules, case, close, key, rule_posteriors};
+use support::{Case, anchored_rules, case, close, exact, key, rule_posteriors};
 
 fn exact_chart(case: &Case, grammar: &Grammar) -> Chart {
     let mut chart = Chart::default();
@@ -207,20 +207,7 @@ fn check_pruned_parser(case: &Case) -> Result<(), TestCaseError> {
     let trees = case.trees();
     let parser = Parser::new(Arc::new(case.grammar(true)), &Cancel::new()).unwrap();
     let tokens: Vec<Token> = case.sentence.iter().map(|&word| Token::Word(word)).collect();
-    let options = Options {
-        decoder: Decoder::Viterbi,
-        combine: Combine::Posteriors,
-        coarse_threshold: 0.0,
-        span_recall: 1.0,
-        member_threshold: 0.0,
-        threshold: 0.0,
-        memory: usize::MAX,
-        candidates: 1,
-        max_length: usize::MAX,
-        timeout: None,
-        marginals: true,
-        times: false,
-    };
+    let options = exact(Decoder::Viterbi);
     let analysis = parser
         .analyze(tokens.as_slice().into(), options, &mut Workspace::default(), &Cancel::new())
         .unwrap();

@@ -15,12 +15,10 @@ use lpcfg_core::crf::{
 };
 use lpcfg_core::decode::Node;
 use lpcfg_core::grammar::{SymbolId, Token};
-use lpcfg_core::parser::{
-    Combine, Decoder, GoldTree, Options, Parser, Sentence, Workspace, crf_examples,
-};
+use lpcfg_core::parser::{Decoder, GoldTree, Options, Parser, Sentence, Workspace, crf_examples};
 use lpcfg_core::span_filter::{LOSSES, SpanFilter, Weights as FilterWeights};
 use proptest::prelude::*;
-use support::{Case, Derived, anchored_rules, case, close, rule_posteriors};
+use support::{Case, Derived, anchored_rules, case, close, exact, rule_posteriors};
 
 const BITS: u32 = 10;
 
@@ -118,7 +116,7 @@ impl Weighed {
 
     /// The chart with all items.
     fn chart(&self, nodes: &[Node]) -> GoldChart {
-        self.chart_with(nodes, options(Decoder::MaxF1))
+        self.chart_with(nodes, exact(Decoder::MaxF1))
     }
 
     fn chart_with(&self, nodes: &[Node], options: Options) -> GoldChart {
@@ -151,23 +149,6 @@ fn nodes(tree: &Derived) -> Vec<Node> {
     tree.nodes.iter().map(node).collect()
 }
 
-fn options(decoder: Decoder) -> Options {
-    Options {
-        decoder,
-        combine: Combine::Posteriors,
-        coarse_threshold: 0.0,
-        span_recall: 1.0,
-        member_threshold: 0.0,
-        threshold: 0.0,
-        memory: usize::MAX,
-        candidates: 1,
-        max_length: usize::MAX,
-        timeout: None,
-        marginals: true,
-        times: false,
-    }
-}
-
 fn items(chart: &Chart) -> HashMap<(u32, usize, usize), usize> {
     let cells = chart.cells();
     cells
@@ -197,7 +178,7 @@ proptest! {
 
     #[test]
     fn gold_trees_are_never_pruned(weighed in weighed(Loss::Crf), threshold in 0.01..0.99) {
-        let plain = options(Decoder::MaxF1);
+        let plain = exact(Decoder::MaxF1);
         let hard = Options { coarse_threshold: threshold, threshold, ..plain };
         for tree in weighed.case.trees() {
             let nodes = nodes(&tree);
@@ -232,7 +213,7 @@ proptest! {
             let mut workspace = Workspace::default();
             let parser = weighed.parser();
             let found = parser
-                .analyze(sentence, options(decoder), &mut workspace, &Cancel::new())
+                .analyze(sentence, exact(decoder), &mut workspace, &Cancel::new())
                 .unwrap();
             let spans = &found.trees[0].spans;
             let nodes: Vec<_> =
@@ -308,7 +289,7 @@ proptest! {
         let weights = FilterWeights::zeros(4, 4);
         let filter = SpanFilter::new(vec![0; words], vec![0; words], weights, vec![1.0; LOSSES]);
         let parser = weighed.parser().with_span_filter(Arc::new(filter.unwrap())).unwrap();
-        let options = Options { span_recall: 0.9, ..options(Decoder::MaxF1) };
+        let options = Options { span_recall: 0.9, ..exact(Decoder::MaxF1) };
         let (mut workspace, cancel) = (Workspace::default(), Cancel::new());
         let found = parser
             .gold_constrained(&weighed.tokens(), &nodes, options, &mut workspace, &cancel)
@@ -343,7 +324,7 @@ proptest! {
                 let mut trainer = Trainer::new(weighed.model.clone());
                 let grammar = Arc::new(weighed.case.grammar(true));
                 let trees = vec![tree.clone(), tree];
-                let options = options(Decoder::MaxF1);
+                let options = exact(Decoder::MaxF1);
                 let model = &weighed.model;
                 let added = crf_examples(model, &grammar, &grammar, None, trees, options, &cancel).unwrap();
                 assert_eq!(added.too_large, 0);

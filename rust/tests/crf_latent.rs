@@ -12,12 +12,11 @@ use lpcfg_core::crf::{
 use lpcfg_core::decode::Node;
 use lpcfg_core::grammar::SymbolId;
 use lpcfg_core::parser::{
-    Analysis, Combine, Decoder, GoldTree, Options, Parser, Sentence, Status, Workspace,
-    crf_examples,
+    Analysis, Decoder, GoldTree, Parser, Sentence, Status, Workspace, crf_examples,
 };
 use proptest::prelude::*;
 use support::latent_case::{LatentCase, latent_states};
-use support::{Case, Derived, anchored_rules, case, rule_posteriors};
+use support::{Case, Derived, anchored_rules, case, exact, rule_posteriors};
 
 type Place = (u32, usize, usize);
 
@@ -66,30 +65,13 @@ fn attributes(latent: &LatentCase, model: &CrfModel) -> Vec<TokenAttributes> {
     latent.case.sentence.iter().map(word).collect()
 }
 
-fn options(decoder: Decoder) -> Options {
-    Options {
-        decoder,
-        combine: Combine::Posteriors,
-        coarse_threshold: 0.0,
-        span_recall: 1.0,
-        member_threshold: 0.0,
-        threshold: 0.0,
-        memory: usize::MAX,
-        candidates: 1,
-        max_length: usize::MAX,
-        timeout: None,
-        marginals: true,
-        times: false,
-    }
-}
-
 fn analyze(latent: &LatentCase, model: &CrfModel, decoder: Decoder) -> Analysis {
     let cancel = Cancel::new();
     let parser = Parser::new(Arc::new(latent.grammar(true)), &cancel).unwrap();
     let parser = parser.with_crf(Arc::new(model.clone())).unwrap();
     let (tokens, attributes) = (latent.tokens(), attributes(latent, model));
     let sentence = Sentence { attributes: &attributes, ..Sentence::from(&tokens[..]) };
-    parser.analyze(sentence, options(decoder), &mut Workspace::default(), &cancel).unwrap()
+    parser.analyze(sentence, exact(decoder), &mut Workspace::default(), &cancel).unwrap()
 }
 
 /// The sums of the weights of the trees that have each node.
@@ -221,7 +203,7 @@ proptest! {
         let (found, _) = parser
             .latent_example(
                 &gold_tree(&latent, &model, &gold),
-                options(Decoder::MaxF1),
+                exact(Decoder::MaxF1),
                 &mut Workspace::default(),
                 &cancel,
             )
@@ -254,7 +236,7 @@ proptest! {
         let grammar = Arc::new(latent.grammar(true));
         let rules = Arc::new(grammar.without_latent());
         let tree = gold_tree(&latent, &model, gold);
-        let options = options(Decoder::MaxF1);
+        let options = exact(Decoder::MaxF1);
         let added = crf_examples(&model, &grammar, &rules, None, vec![tree], options, &cancel).unwrap();
         let mut trainer = Trainer::new(model);
         trainer.add(added.examples);

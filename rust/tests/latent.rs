@@ -12,10 +12,10 @@ use lpcfg_core::chart::latent::LatentOutcome;
 use lpcfg_core::chart::rule_posteriors::RulePosteriors;
 use lpcfg_core::decode::{Best, PackedForest};
 use lpcfg_core::grammar::{GrammarError, LatentArrays};
-use lpcfg_core::parser::{Analysis, Combine, Decoder, Options, Parser, Status, Workspace};
+use lpcfg_core::parser::{Analysis, Decoder, Parser, Status, Workspace};
 use proptest::prelude::*;
 use support::latent_case::{LatentCase, Passed, latent_case};
-use support::{Case, anchored_rules, key, rule_posteriors};
+use support::{Case, anchored_rules, exact, key, rule_posteriors};
 
 fn check_marginals(latent: &LatentCase) -> Result<(), TestCaseError> {
     let Passed { chart, outcome, .. } = latent.pass()?;
@@ -115,20 +115,7 @@ fn check_max_rule(latent: &LatentCase) -> Result<(), TestCaseError> {
 fn analyze(latent: &LatentCase, decoder: Decoder) -> Analysis {
     let parser = Parser::new(Arc::new(latent.grammar(true)), &Cancel::new()).unwrap();
     let tokens = latent.tokens();
-    let options = Options {
-        decoder,
-        combine: Combine::Posteriors,
-        coarse_threshold: 0.0,
-        span_recall: 1.0,
-        member_threshold: 0.0,
-        threshold: 0.0,
-        memory: usize::MAX,
-        candidates: 1,
-        max_length: usize::MAX,
-        timeout: None,
-        marginals: false,
-        times: false,
-    };
+    let options = exact(decoder);
     let (mut workspace, cancel) = (Workspace::default(), Cancel::new());
     parser.analyze(tokens.as_slice().into(), options, &mut workspace, &cancel).unwrap()
 }

@@ -10,7 +10,7 @@ use lpcfg_core::grammar::GrammarError;
 use lpcfg_core::parser::{Analysis, Combine, Decoder, Options, Parser, Status, Workspace};
 use proptest::prelude::*;
 use support::latent_case::{LatentCase, latent_case, latent_states};
-use support::{AnchoredRule, Case, Derived, anchored_rules, case, rule_posteriors};
+use support::{AnchoredRule, Case, Derived, anchored_rules, case, exact, rule_posteriors};
 
 type Nodes = Vec<(u32, usize, usize)>;
 
@@ -31,20 +31,7 @@ fn analyze(members: &[LatentCase], decoder: Decoder, combine: Combine) -> Analys
         .iter()
         .try_fold(parser, |parser, other| parser.with(Arc::new(other.grammar(true))))
         .unwrap();
-    let options = Options {
-        decoder,
-        combine,
-        coarse_threshold: 0.0,
-        span_recall: 1.0,
-        member_threshold: 0.0,
-        threshold: 0.0,
-        memory: usize::MAX,
-        candidates: 1,
-        max_length: usize::MAX,
-        timeout: None,
-        marginals: true,
-        times: false,
-    };
+    let options = Options { combine, ..exact(decoder) };
     parser
         .analyze(
             first.tokens().as_slice().into(),

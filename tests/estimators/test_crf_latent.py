@@ -35,6 +35,7 @@ from lpcfg.estimators.crf._training_charts import cross_fitting_folds
 from lpcfg.estimators.registry import ESTIMATORS, LATENT_ESTIMATORS
 from lpcfg.experiments.learning import count_parameters
 from lpcfg.grammar.backbone import same_backbone
+from lpcfg.tuning import SearchSpace
 
 WORDS = ["The", "dog", "saw", "the", "old", "man", "in", "the", "park", "."]
 
@@ -234,6 +235,25 @@ def test_command_line(tmp_path, capsys):
     assert "latent parameters" in capsys.readouterr().out
     assert main(["eval", str(path), str(trees)]) == 0
     assert "F1" in capsys.readouterr().out
+
+
+def test_tuning_searches_what_has_an_effect():
+    with_states = SearchSpace.of(small())
+    assert "latent_weight" in with_states.values
+    assert "prior_weight" not in with_states.values
+    plain = SearchSpace.of(CRFEstimator())
+    assert "prior_weight" in plain.values
+    assert "latent_weight" not in plain.values
+    # The first trial is the default model.
+    assert with_states.defaults()["latent_weight"] == 0.5
+
+
+def test_the_command_that_tuning_prints_names_the_latent_states(tmp_path, capsys):
+    trees = tmp_path / "trees.mrg"
+    trees.write_text("\n".join(map(str, embedded_trees(60))))
+    command = ["tune", str(trees), str(trees), "--estimator", "crf", "--latent", "spectral"]
+    assert main([*command, "--epochs", "1", "--trials", "1", "-o", str(tmp_path / "tuned")]) == 0
+    assert "--latent spectral" in capsys.readouterr().out
 
 
 def test_a_crf_parser_has_latent_states_too(treebank):

@@ -248,6 +248,7 @@ def _command(options: argparse.Namespace, estimator: Estimator, model: Path) -> 
         for name in estimator_options(estimator.name)
         if values[name] != defaults[name] and isinstance(values[name], (str, int, float, tuple))
     }
+    chosen |= {name: value.name for name, value in values.items() if isinstance(value, Estimator)}
     chosen |= given_files(options)
     words = ["lpcfg", "train", options.train, "-o", str(model), "--estimator", estimator.name]
     words += ["--seed", str(options.seed), *_reading_arguments(options)]

@@ -127,6 +127,15 @@ class Parameterized:
         inherited = base.parameters() if issubclass(base, Parameterized) else {}
         return {name: declared[name] for name in sorted(declared, key=inherited.__contains__)}
 
+    def without_effect(self) -> frozenset[str]:
+        """The parameters that have no effect with the values of the others; tuning leaves them.
+
+        >>> from lpcfg import PCFGEstimator
+        >>> PCFGEstimator().without_effect()
+        frozenset()
+        """
+        return frozenset()
+
     def validate(self) -> None:
         """Raise an InputError if a parameter has a value that it may not have.
 

@@ -146,10 +146,11 @@ class SearchSpace:
         ``transform``: the transform of the training trees, by default that of the estimator.
         """
         declared = dict(_declared(estimator))
+        unused = estimator.without_effect()
         found = {
             name: _values(each.search.each if isinstance(each.search, Pair) else each.search)
             for name, each in declared.items()
-            if each.search is not None and name not in fixed
+            if each.search is not None and name not in fixed and name not in unused
         }
         for name, values in (search or {}).items():
             found[name] = _allowed(estimator, name, values)

@@ -9,6 +9,7 @@ use std::collections::HashMap;
 use lpcfg_core::cancel::Cancel;
 use lpcfg_core::decode::Node;
 use lpcfg_core::grammar::{BinaryRule, Emissions, Grammar, Output, Rules, SymbolId, UnaryRule};
+use lpcfg_core::parser::{Combine, Decoder, Options};
 use proptest::prelude::*;
 
 /// A derivation: its nodes in pre-order and the product of its probabilities.
@@ -34,6 +35,24 @@ pub struct Case {
 }
 
 const WORDS: u32 = 3;
+
+/// Options without any limit or pruning, and with marginals.
+pub fn exact(decoder: Decoder) -> Options {
+    Options {
+        decoder,
+        combine: Combine::Posteriors,
+        coarse_threshold: 0.0,
+        span_recall: 1.0,
+        member_threshold: 0.0,
+        threshold: 0.0,
+        memory: usize::MAX,
+        candidates: 1,
+        max_length: usize::MAX,
+        timeout: None,
+        marginals: true,
+        times: false,
+    }
+}
 
 pub fn probability() -> impl Strategy<Value = f64> {
     0.05f64..1.0

@@ -106,8 +106,9 @@ class CRFEstimator(Estimator):
         default=None,
         metadata=parameter(
             Instance(Estimator, None),
-            "an estimator of latent states, such as spectral: the grammar has its latent states, "
-            "and the prior of a tree is its posterior under them; without it, the prior is a PCFG",
+            "an estimator of latent states (spectral, clustering, pivot, em or split-merge): the "
+            "grammar has its latent states, and the prior of a tree is its posterior under them; "
+            "without it, the prior is a PCFG",
             metavar="ESTIMATOR",
             provenance=_latent_record,
             nested=True,
@@ -118,6 +119,7 @@ class CRFEstimator(Estimator):
         metadata=parameter(
             Interval(float, 0),
             "with latent states: the exponent of the posterior of a tree in the score of the tree",
+            search=Interval(float, 0.3, 1),
         ),
     )
     latent_folds: int = field(
@@ -219,6 +221,16 @@ class CRFEstimator(Estimator):
 
     log_likelihoods_: list[float] = field(init=False, repr=False, compare=False)
     too_large_: int = field(init=False, repr=False, compare=False)
+
+    def without_effect(self) -> frozenset[str]:
+        """The parameters of the other prior.
+
+        >>> CRFEstimator().without_effect() == {"latent_weight", "latent_folds"}
+        True
+        """
+        if self.latent is None:
+            return frozenset({"latent_weight", "latent_folds"})
+        return frozenset({"prior_weight"})
 
     def validate(self) -> None:
         """Raise an InputError if a parameter has a value that it may not have.
